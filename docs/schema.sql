@@ -905,9 +905,6 @@ ALTER TABLE ONLY public.endpoint_health
 ALTER TABLE ONLY public.endpoint_leases
     ADD CONSTRAINT endpoint_leases_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
 
-ALTER TABLE ONLY public.feed_runs
-    ADD CONSTRAINT feed_runs_feed_fkey FOREIGN KEY (feed) REFERENCES public.feeds(feed);
-
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);
 

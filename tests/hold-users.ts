@@ -85,7 +85,9 @@ export async function waitForLock(
   { database }: Pick<TestService, 'database'>,
   mayWait?: Promise<unknown>,
 ): Promise<void> {
-  const activity = database.cells().length > 0 ? 'citus_stat_activity' : 'pg_stat_activity'
+  const activity = database.cells().some(({ cell }) => cell !== '')
+    ? 'citus_stat_activity'
+    : 'pg_stat_activity'
   let hasEnded = false
   const end = () => {
     hasEnded = true

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { urlsOf } from './db/address.ts'
 import { OperatorError } from './operator-error.ts'
 import type { EgressProxy } from './webhooks/egress/proxy.ts'
 
@@ -86,8 +85,7 @@ function pairOf({ username, password }: URL): string | undefined {
 /** Whether the text is the address of a PostgreSQL database. */
 export function isDatabaseUrl(text: string): boolean {
   // The directory of a socket may be in the query, with nothing between @ and the slash.
-  const isOne = (url: string) => URL.canParse(url.replace('@/', '@localhost/'))
-  return /^postgres(ql)?:\/\//.test(text) && urlsOf(text).every(isOne)
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
 }
 
 /** An address for reports. Throws OperatorError for anything else. */

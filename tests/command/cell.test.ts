@@ -12,7 +12,7 @@ import { runJson, runRefused } from './process.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 test.runIf(inject('testServer').kind === 'cluster')(
-  'new partners stay out of a cell that is one partner’s own, until a partner is assigned to it without --own',
+  'a new partner comes into the emptiest cell, and moves with its rows to a cell on another node',
   async () => {
     const env = { ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') }
     const { place, address, remove } = await newWorkplace(env, { empty: true })
@@ -27,25 +27,23 @@ test.runIf(inject('testServer').kind === 'cluster')(
       )
       return { id: partnerid, cell: row?.cell }
     }
-    const cells = async () => (await runJson<{ cells: object[] }>(['cell', 'list'], place)).cells
+    const partners = [await newPartner('First'), await newPartner('Second'), await newPartner('Third')]
+    expect(partners.map(({ cell }) => cell)).toEqual(['cell_1', 'cell_2', 'cell_1'])
+    const id = partners[0]?.id ?? ''
+    const { cells } = await runJson<{ cells: { node: string }[] }>(['cell', 'list'], place)
+    expect(new Set(cells.map(({ node }) => node)).size).toBe(2)
 
-    const largest = await newPartner('Largest')
-    const assigned = ['cell', 'assign', largest.id, 'cell_1']
-    expect(await runJson([...assigned, '--own'], place)).toMatchObject({ cell: 'cell_1', own: true, rows: 0 })
-    const others = [await newPartner('Second'), await newPartner('Third')]
-    expect([largest, ...others].map(({ cell }) => cell)).toEqual(['cell_1', 'cell_2', 'cell_2'])
-    expect(await cells()).toMatchObject([
-      { cell: 'cell_1', partners: 1, own: true },
-      { cell: 'cell_2', partners: 2, own: false },
-    ])
-    expect(await runRefused(['cell', 'assign', others[0]?.id ?? '', 'cell_2', '--own'], place)).toContain(
-      `cell_2 has other partners: ${others[1]?.id}. Move them with`,
-    )
-
-    // Migrations to come keep what the cell is.
-    await runJson(['migrate', '--cells', '2'], place)
-    expect(await runRefused([...assigned, '--own'], place)).toContain('in this cell already')
-    expect(await runJson(assigned, place)).toMatchObject({ cell: 'cell_1', own: false, rows: 0 })
-    expect((await newPartner('Fourth')).cell).toBe('cell_1')
+    expect(await runRefused(['cell', 'assign', id, 'cell_1'], place)).toContain('in this cell already')
+    expect(await runRefused(['cell', 'assign', id, 'cell_3'], place)).toContain('no such cell')
+    const moved = await runJson<{ rows: number }>(['cell', 'assign', id, 'cell_2'], place)
+    expect(moved).toMatchObject({ partnerid: id, cell: 'cell_2', repaired: false })
+    expect(moved.rows).toBeGreaterThan(0)
+    expect(await runJson(['cell', 'list'], place)).toMatchObject({
+      cells: [
+        { cell: 'cell_1', partners: 1 },
+        { cell: 'cell_2', partners: 2 },
+      ],
+      without: [],
+    })
   },
 )

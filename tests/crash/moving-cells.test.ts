@@ -8,7 +8,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type Client, createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
-import { moveCell } from '../../service/src/db/move-cells.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { onNode } from '../cluster.ts'
 import type { Created } from '../command/place.ts'
@@ -135,7 +134,7 @@ test.runIf(canRun)(
 
     const whileAssigned = await during(tenants, async () => {
       await runJson(['migrate', '--cells', '3'], place)
-      await runJson(['cell', 'assign', mover.partnerid, 'cell_3', '--own'], place)
+      await runJson(['cell', 'assign', mover.partnerid, 'cell_3'], place)
     })
     expect(whileAssigned).toEqual([expect.any(Number), 0, 0])
     expect(whileAssigned[0]).toBeGreaterThan(0)
@@ -155,10 +154,12 @@ test.runIf(canRun)(
     const database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
     onTestFinished(database.close)
     const target = rebalanced.get('cell_3') === first ? added : first
-    await during(tenants, () => moveCell(database, 'cell_3', target ?? ''))
-    // It is still one partner's own, although Citus moved it with its tables.
+    const [host, port] = (target ?? '').split(':')
+    await during(tenants, () =>
+      onNode(cluster.url, `select citus_schema_move('cell_3', '${host}', ${port}, 'force_logical')`),
+    )
     expect(await runJson(['cell', 'list'], place)).toMatchObject({
-      cells: [{ own: false }, { own: false }, { cell: 'cell_3', node: target, own: true }],
+      cells: [{}, {}, { cell: 'cell_3', node: target, partners: 1 }],
     })
 
     await Promise.all(tenants.map(({ stop }) => stop()))

@@ -7,7 +7,7 @@ import { readMigrations, tablesOf } from '../../service/src/db/migrations.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
 import { patientDatabase } from '../patient-database.ts'
-import { freshDatabase, startTestService } from '../rig.ts'
+import { ada, adaAsks, freshDatabase, startTestService } from '../rig.ts'
 import { laterMigrations } from './made-up.ts'
 
 const isCluster = inject('testServer').kind === 'cluster'
@@ -52,7 +52,6 @@ test.runIf(isCluster)(
     const wanted = {
       'in each cell': ['cell_1', 'cell_2'],
       'on every node': ['public'],
-      'at the coordinator': [],
     }
     for (const [table, place] of tablesOf(await readMigrations()))
       expect([table, schemasOf(table).sort()]).toEqual([table, wanted[place]])
@@ -95,5 +94,19 @@ test.runIf(isCluster)(
       const { client } = await service.newPartner()
       expect(await client.prefillUser({ userid: 'u1' })).toBe('prefill saved')
     }
+  },
+)
+
+test.runIf(isCluster)(
+  'a userid that is the id of a partner of another cell is a userid like any other',
+  async () => {
+    await using service = await startTestService({ cells: 2 })
+    const { client } = await service.newPartner()
+    const { partnerId: userid } = await service.newPartner()
+    const { serviceid } = await client.createUser({ ...ada, userid, offername: 'plus' })
+    expect(await client.getUser({ userid })).toMatchObject({ userid, serviceid })
+    expect(await client.getBenefits({ ...adaAsks, userid })).toBeDefined()
+    expect(await client.createLinkToken({ userid, purpose: 'benefits' })).toBeDefined()
+    expect((await client.listEvents({})).events).toHaveLength(1)
   },
 )

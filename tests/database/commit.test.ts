@@ -154,7 +154,7 @@ test('two definitions that wait for each other both take place', async () => {
   await two.learnCells()
   let holding = 0
   const define = (locked: readonly string[]) =>
-    two.define(async tx => {
+    two.transaction(async tx => {
       for (const name of locked) {
         await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
         holding += 1

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest'
 import { inEachCell } from '../../service/src/db/by-cell.ts'
-import { atCoordinator, sql } from '../../service/src/db/sql.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'
 
@@ -38,15 +38,17 @@ test('nothing in clear tells who an erased user was; its events leave log and re
   const { serviceid } = await client.eraseUser({ userid })
   const dumped = async () => {
     const tables = await database.query<{ name: string }>(
-      atCoordinator(sql`
+      sql`
       select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = any (current_schemas(false)) and c.relkind = 'r'`),
+      where n.nspname = any (current_schemas(false)) and c.relkind = 'r'`,
     )
     const texts: string[] = []
     for (const { name } of tables) {
-      const rows = await database.query<{ text: string }>(
-        atCoordinator({ name: '', text: `select to_jsonb(t)::text as text from "${name}" t`, values: [] }),
-      )
+      const rows = await database.query<{ text: string }>({
+        name: '',
+        text: `select to_jsonb(t)::text as text from "${name}" t`,
+        values: [],
+      })
       texts.push(...rows.map(row => row.text).filter(text => text.includes(partnerId)))
     }
     return texts.join('\n')

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 import type { Executor } from '../../service/src/db/database.ts'
-import { atCoordinator, sql } from '../../service/src/db/sql.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { ada } from '../rig.ts'
 
 /** The personal data that the journals send; it may appear only as ciphertext. */
@@ -31,14 +31,16 @@ export function checkLogs(logs: string, secrets = canaries): void {
 /** Finds no personal data, or nothing of `secrets`, in any row of any table, neither as text nor as bytes. */
 export async function checkTables(database: Pick<Executor, 'query'>, secrets = canaries): Promise<void> {
   const tables = await database.query<{ name: string }>(
-    atCoordinator(sql`
+    sql`
     select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = any (current_schemas(false)) and c.relkind = 'r' order by 1`),
+    where n.nspname = any (current_schemas(false)) and c.relkind = 'r' order by 1`,
   )
   for (const { name } of tables) {
-    const rows = await database.query<{ text: string }>(
-      atCoordinator({ name: '', text: `select t::text as text from "${name}" t`, values: [] }),
-    )
+    const rows = await database.query<{ text: string }>({
+      name: '',
+      text: `select t::text as text from "${name}" t`,
+      values: [],
+    })
     const forms = (canary: string) => [canary, Buffer.from(canary).toString('hex')]
     const among = secrets.filter(one => forms(one).some(form => rows.some(row => row.text.includes(form))))
     expectNone(`the table ${name}`, among)

@@ -6,7 +6,7 @@ import { noPartner } from '../../service/src/audit/entries.ts'
 import { runContext } from '../../service/src/cli/feeds/run-context.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { inEachCell } from '../../service/src/db/by-cell.ts'
-import { atCoordinator, sql } from '../../service/src/db/sql.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { recordAnswers } from '../../service/src/feeds/answer.ts'
 import { noteDifferences, subjectOf } from '../../service/src/feeds/difference-store.ts'
 import { coversHere } from '../../service/src/feeds/list-here.ts'
@@ -188,11 +188,11 @@ type Column = { table: string; column: string }
 /** The tables with a column that names a user. */
 async function namingTables(): Promise<ReadonlyMap<string, readonly string[]>> {
   const columns = await service.database.query<Column>(
-    atCoordinator(sql`
+    sql`
     select c.relname as table, a.attname as column from pg_attribute a
     join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = any (current_schemas(false)) and c.relkind in ('r', 'p') and not c.relispartition and a.attname = any(${naming}::text[])
-    order by 1, 2`),
+    order by 1, 2`,
   )
   const tables = new Map<string, string[]>()
   for (const { table, column } of columns) tables.set(table, [...(tables.get(table) ?? []), column])
@@ -203,14 +203,12 @@ async function namingTables(): Promise<ReadonlyMap<string, readonly string[]>> {
 async function countRows(tables: Iterable<string>): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const name of tables) {
-    const [row] = await service.database.query<{ count: number }>(
-      atCoordinator({
-        name: '',
-        text: `select count(*)::int as count from "${name}" t where partner_id = '${partner.partnerId}'
+    const [row] = await service.database.query<{ count: number }>({
+      name: '',
+      text: `select count(*)::int as count from "${name}" t where partner_id = '${partner.partnerId}'
         and t::text not like '%${NIL_UUID}%'`,
-        values: [],
-      }),
-    )
+      values: [],
+    })
     counts[name] = row?.count ?? 0
   }
   return counts
@@ -219,15 +217,17 @@ async function countRows(tables: Iterable<string>): Promise<Readonly<Record<stri
 /** What of the canaries stands in any table, as text or in hexadecimal. */
 async function canariesFound(): Promise<string[]> {
   const tables = await service.database.query<{ name: string }>(
-    atCoordinator(sql`
+    sql`
     select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = any (current_schemas(false)) and c.relkind = 'r'`),
+    where n.nspname = any (current_schemas(false)) and c.relkind = 'r'`,
   )
   const found: string[] = []
   for (const { name } of tables) {
-    const rows = await service.database.query<{ text: string }>(
-      atCoordinator({ name: '', text: `select t::text as text from "${name}" t`, values: [] }),
-    )
+    const rows = await service.database.query<{ text: string }>({
+      name: '',
+      text: `select t::text as text from "${name}" t`,
+      values: [],
+    })
     // The catalogue speaks of nobody, and has words of its own.
     if (name === 'catalogue_versions') continue
     for (const canary of canaries)

@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { atCoordinator, fragment, sql } from '../../service/src/db/sql.ts'
+import { fragment, sql } from '../../service/src/db/sql.ts'
 import { databaseUrl } from '../cluster.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 
@@ -20,9 +20,9 @@ test('a service on an embedded database rewrites the table of keys by itself, wi
   await client.createUser({ userid: 'stays', ...ada, offername: 'plus' })
   const fileOf = async () => {
     const [row] = await database.query<{ file: string; scrubbed: boolean[] }>(
-      atCoordinator(sql`
+      sql`
       select ${fileOfTable} as file,
-        (select array_agg(scrubbed_at is not null order by erased_at) from erasures) as scrubbed`),
+        (select array_agg(scrubbed_at is not null order by erased_at) from erasures) as scrubbed`,
     )
     return row
   }

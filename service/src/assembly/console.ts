@@ -58,10 +58,6 @@ function inTwoPools(looking: Database, acting: Database): Database {
     ...looking,
     transaction: acting.transaction,
     commit: acting.commit,
-    inCellOf: partnerId => inTwoPools(looking.inCellOf(partnerId), acting.inCellOf(partnerId)),
-    noteCell(partnerId, cell) {
-      looking.noteCell(partnerId, cell)
-      acting.noteCell(partnerId, cell)
-    },
+    of: partnerId => inTwoPools(looking.of(partnerId), acting.of(partnerId)),
   }
 }

@@ -1,4 +1,4 @@
-import { cellsOf, inEachCell } from '../db/by-cell.ts'
+import { inEachCell } from '../db/by-cell.ts'
 import { describeCause } from '../log.ts'
 import { repeatedly } from '../schedule/repeatedly.ts'
 import { type Dispatcher, openDispatcher } from '../webhooks/delivery/dispatcher.ts'
@@ -34,7 +34,7 @@ export function openDelivery({ options, directory }: Shared): Delivery {
   let preparing: Promise<unknown> | undefined
   const dispatchers = new Map<string, Dispatcher>()
   const openMissing = () => {
-    for (const cell of cellsOf(database)) {
+    for (const cell of database.cells()) {
       if (dispatchers.has(cell.cell)) continue
       const context = { database: cell, directory, outgoing, metrics, real, log }
       dispatchers.set(cell.cell, openDispatcher(context, options.dispatcher))
@@ -51,7 +51,6 @@ export function openDelivery({ options, directory }: Shared): Delivery {
     start() {
       openMissing()
       looking.start()
-      // One cell after the other, because only one node of a cluster makes tables.
       preparing ??= inEachCell(database, cell => ensureAttemptDays(cell, real())).catch(error =>
         log('webhook_days_failed', describeCause(error)),
       )

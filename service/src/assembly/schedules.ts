@@ -3,7 +3,7 @@ import { deleteBefore } from '../audit/blocks.ts'
 import { type Searched, signBlocks } from '../audit/sign-blocks.ts'
 import { HOUR_MS, MINUTE_MS, YEAR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
-import { cellsOf, inEachCell } from '../db/by-cell.ts'
+import { inEachCell } from '../db/by-cell.ts'
 import { openTasks } from '../db/each-task.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/saving/refused-creates.ts'
@@ -124,7 +124,7 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
     if (!rewriteKeys || real() < scrubAt) return
     scrubAt = real() + SCRUB_EVERY_MS
     const erasedBefore = real() - SCRUB_AFTER_MS
-    for (const cell of cellsOf(database)) {
+    for (const cell of database.cells()) {
       const context = { database: cell, rewrite: () => rewriteKeys(cell.cell), now: real(), erasedBefore }
       try {
         const { isDone } = await scrubKeys(context)

@@ -46,7 +46,6 @@ export async function openShared<Options extends SharedOptions>(options: Options
     directory: openDirectory({ database, keyring, mode, real }),
     allPartners: async () => {
       const rows = await listPartners(database)
-      for (const row of rows) database.noteCell(row.partner_id, row.cell)
       return openPartners(rows, keyring, log)
     },
     trail,

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
-import { groupsByCell, ofPartner } from '../db/by-cell.ts'
+import { groupsByCell } from '../db/by-cell.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import type { Keyring } from '../vault/keyring.ts'
@@ -101,7 +101,7 @@ export function openTrail(context: {
     if (!isClosed && entries.length > 0) wake()
   }
   const writeOfCell = async (batch: readonly [AuditEntry, ...AuditEntry[]]): Promise<void> => {
-    const cell = ofPartner(database, batch[0].partnerId)
+    const cell = database.of(batch[0].partnerId)
     for (let start = 0; start < batch.length; start += MOST_OF_A_BATCH) {
       const portion = batch.slice(start, start + MOST_OF_A_BATCH)
       try {

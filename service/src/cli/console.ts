@@ -14,7 +14,6 @@ import { readServiceUrl } from '../operators/store.ts'
 import { serviceVersion } from '../version.ts'
 import { checkHost, isLoopbackName, listenAddressOf, listenErrorOf } from './listen-address.ts'
 import { openLogStream } from './log-stream.ts'
-import { logNodes } from './open-service.ts'
 import { erasureListOf } from './operator/erasures.ts'
 import { reach } from './reach.ts'
 import { signalled } from './signals.ts'
@@ -58,7 +57,7 @@ async function run(input: Input): Promise<void> {
   })
   const onError = (error: Error) => log('database_connection_lost', describeCause(error))
   const kept = { idleTimeoutMs: KEPT_UNUSED_MS, onError }
-  const looking = openDatabase(where, { ...kept, max: MOST_LOOKS, onNode: logNodes(log) })
+  const looking = openDatabase(where, { ...kept, max: MOST_LOOKS })
   const database = openDatabase(where, { ...kept, max: MOST_ACTS })
   try {
     await reach(database, 'take')

@@ -1,5 +1,5 @@
 import type { Command } from '@benefit-enrolment/command'
-import { cellsOf, inEachCell } from '../db/by-cell.ts'
+import { inEachCell } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { sql } from '../db/sql.ts'
@@ -54,7 +54,7 @@ export const maintain: Command = {
 
 /** Without this, PostgreSQL would leave out with a warning what only the owner may do, and the command would report success. */
 async function ownsTables(database: Database): Promise<boolean> {
-  const [cell = database] = cellsOf(database)
+  const [cell = database] = database.cells()
   const [row] = await cell.query<{ owns: boolean }>(sql`
     select bool_and(pg_has_role(relowner, 'usage')) as owns from pg_class
     where oid in ('data_keys'::regclass, 'delivery_attempts'::regclass)`)

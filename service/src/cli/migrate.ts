@@ -1,5 +1,5 @@
 import { type Command, valued } from '@benefit-enrolment/command'
-import { CELLS_OF_A_CLUSTER, isCluster, namesOfCells } from '../db/make-cells.ts'
+import { CELLS_OF_A_CLUSTER, isCluster, namesOfCells } from '../db/cells.ts'
 import { OperatorError } from '../operator-error.ts'
 import { reach } from './reach.ts'
 import { onDatabase } from './workspace.ts'

@@ -72,8 +72,7 @@ export async function prepare(
   const onError = (error: Error) => log('database_connection_lost', describeCause(error))
   const shared = { onError, sessionName: SERVICE_SESSIONS }
   await checkConnection(address)
-  const onNode = logNodes(log)
-  const database = openDatabase(address, { max: config.databaseConnections, onNode, ...shared })
+  const database = openDatabase(address, { max: config.databaseConnections, ...shared })
   try {
     const applied = await reach(database, 'bring up', {
       onHeldUp: name => log('migration_held_up', { name }),
@@ -94,11 +93,6 @@ export async function prepare(
     await database.close()
     throw error
   }
-}
-
-/** Logs that a node of a cluster does not answer, and that it answers again. */
-export function logNodes(log: Log): (node: string, answers: boolean) => void {
-  return (node, answers) => (answers ? log('node_answers', { node }) : log('node_silent', { node }))
 }
 
 /** Starts the service on what was prepared. Throws OperatorError when it cannot listen there. */

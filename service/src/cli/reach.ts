@@ -21,10 +21,8 @@ export async function reach(
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
   try {
-    // First, as the coordinator of a cluster may be away, and every node says which migrations were applied.
-    await database.learnCells()
     const applied = await bringUp(database, use, options)
-    if (use !== 'take') await database.learnCells()
+    await database.learnCells()
     return applied
   } catch (error) {
     if ((error as { code?: string }).code === '42501') {

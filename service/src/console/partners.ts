@@ -7,30 +7,21 @@ import type { Partner } from '../partners/partner.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { notHere, type OperatorVisit } from './screen/screen.ts'
 
-/**
- * The names and zones of the operator's partners by their ids, in the order of the names. Those whose node is known not to answer
- * are left out, so that lists show the others, and every page says so.
- */
+/** The names and zones of the operator's partners by their ids, in the order of the names. */
 export async function readOwnPartners(
   database: Database,
   operator: Operator,
-): Promise<Pick<OperatorVisit, 'partnerNames' | 'zoneOf' | 'zone' | 'leftOut'>> {
-  const rows = await database.query<{ partner_id: string; name: string; timezone: Zone; cell: string }>(sql`
-    select partner_id, name, timezone, cell from partners
+): Promise<Pick<OperatorVisit, 'partnerNames' | 'zoneOf' | 'zone'>> {
+  const rows = await database.query<{ partner_id: string; name: string; timezone: Zone }>(sql`
+    select partner_id, name, timezone from partners
     where ${operator.partners ?? null}::uuid[] is null or partner_id = any(${operator.partners ?? null}::uuid[])
     order by lower(name), partner_id`)
-  const nodeOf = new Map(database.silent().flatMap(({ node, cells }) => cells.map(cell => [cell, node])))
-  const own = rows.filter(({ cell }) => !nodeOf.has(cell))
-  const zones = new Map(own.map(row => [row.partner_id, row.timezone]))
+  const zones = new Map(rows.map(row => [row.partner_id, row.timezone]))
   const [only = 'UTC', ...others] = new Set(zones.values())
   return {
-    partnerNames: new Map(own.map(row => [row.partner_id, row.name])),
+    partnerNames: new Map(rows.map(row => [row.partner_id, row.name])),
     zoneOf: partnerId => zones.get(partnerId) ?? 'UTC',
     zone: others.length === 0 ? only : 'UTC',
-    leftOut: rows.flatMap(({ name, cell }) => {
-      const node = nodeOf.get(cell)
-      return node === undefined ? [] : [{ name, node }]
-    }),
   }
 }
 

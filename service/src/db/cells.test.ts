@@ -1,34 +1,38 @@
 import { expect, test } from 'vitest'
-import { uuids } from './binary-array.ts'
-import { cellNamed, cellsNamed } from './cells.ts'
+import { EVERYONE, partnersNamed } from './cells.ts'
+import { sql } from './sql.ts'
 
-const [ONE, OTHER, NEXT, UNKNOWN] = Array.from({ length: 4 }, () => crypto.randomUUID())
-const node = { host: '127.0.0.1', port: 5432 }
-const map = {
-  nodes: new Map([
-    ['cell_1', node],
-    ['cell_2', node],
-  ]),
-  partners: new Map([
-    [`${ONE}`, 'cell_2'],
-    [`${NEXT}`, 'cell_2'],
-    [`${OTHER}`, 'cell_1'],
-  ]),
-}
+const [ONE, OTHER] = ['01978f5e-0000-7000-8000-000000000001', '01978f5e-0000-7000-8000-000000000002']
+const tables = new Set(['users', 'events'])
 
 test.each([
-  ['a value', ['u1', ONE, 7, null], 'cell_2'],
-  ['a list', [[UNKNOWN, OTHER]], 'cell_1'],
-  ['a list as the database reads it', [uuids([ONE ?? '', null, NEXT])], 'cell_2'],
-  ['what belongs to no partner', ['00000000-0000-0000-0000-000000000000'], 'cell_1'],
-  ['a value beside the id of no user', [ONE, '00000000-0000-0000-0000-000000000000'], 'cell_2'],
-  ['nobody who is known', [UNKNOWN, Buffer.alloc(40), Buffer.alloc(0)], undefined],
-])('a statement goes to the cell of the partner that it names: %s', (_, values, cell) => {
-  expect(cellNamed({ values }, map)).toBe(cell)
+  [
+    'compared, beside a userid that is the id of another',
+    sql`select from users u where userid = ${OTHER} and u.partner_id = ${ONE}`,
+    [ONE],
+  ],
+  ['a list', sql`select from users where partner_id = any(${[ONE, OTHER]}::uuid[])`, [ONE, OTHER]],
+  [
+    'a list whose length is hidden',
+    sql`select from users where partner_id = any ((select ${[ONE]}::uuid[]))`,
+    [ONE],
+  ],
+  ['inserted', sql`insert into users (partner_id, userid) values (${ONE}, ${OTHER})`, [ONE]],
+  [
+    'unnested',
+    sql`select from unnest(${[ONE]}::uuid[], ${[OTHER]}::text[]) as p (partner_id, userid) join users using (partner_id)`,
+    [ONE],
+  ],
+  [
+    'inserted from lists',
+    sql`insert into users (partner_id, userid) select * from unnest(${[ONE]}::uuid[], ${[OTHER]}::text[])`,
+    [ONE],
+  ],
+  ['about what all cells share', sql`select from partners where partner_id = ${ONE}`, undefined],
+])('a statement says whose cell it is for: %s', (_, statement, partners) => {
+  expect(partnersNamed(statement, tables)).toEqual(partners)
 })
 
-test('a statement that names partners of several cells goes to none', () => {
-  const values = [[ONE], uuids([OTHER])]
-  expect([...cellsNamed({ values }, map)]).toEqual(['cell_2', 'cell_1'])
-  expect(() => cellNamed({ values }, map)).toThrow('several cells')
+test('a statement that names no partner is about all cells', () => {
+  expect(partnersNamed(sql`select from partners join events using (partner_id)`, tables)).toBe(EVERYONE)
 })

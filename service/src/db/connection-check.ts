@@ -1,7 +1,6 @@
 import { OperatorError } from '../operator-error.ts'
-import { addressesOf } from './address.ts'
 import { type DatabaseAddress, type Executor, openDatabase } from './database.ts'
-import { failureOf, SilentNode } from './failure.ts'
+import { failureOf } from './failure.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -20,16 +19,14 @@ const POOLER =
   'Connect to PostgreSQL directly, or through a pooler in session mode that passes start-up options on (docs/operating.md, "A pooler in front of PostgreSQL").'
 
 /**
- * Connects to the database once, to the first of several nodes that answers, and checks that it and its sessions are as the
+ * Connects to the database once, and checks that it and its sessions are as the
  * service needs them. Throws OperatorError with a sentence when the database cannot be reached, takes no writes or has another
  * encoding than UTF8, or when a pooler shares or changes sessions.
  */
 export async function checkConnection(address: DatabaseAddress): Promise<void> {
-  const [first, ...others] = addressesOf(address)
   // Longer than a request may wait: while other processes start on the same machine, a slow answer does not mean that
   // no database is there.
-  let error = await check(first, others.length > 0 ? 4000 : 10_000)
-  for (const other of others) if (failureOf(error).unavailable) error = await check(other, 10_000)
+  const error = await check(address, 10_000)
   if (error === undefined) return
   const sentence = explainConnection(error)
   throw sentence === undefined ? error : new OperatorError(sentence)
@@ -116,10 +113,6 @@ export function explainConnection(error: unknown): string | undefined {
     return `The database answers, but took too long (${code}): another session holds a lock on what this needs, or keeps the server busy. End its transaction (\`pg_stat_activity\`, the oldest \`xact_start\`), or try again later.`
   if (code === '25006')
     return 'The database takes no writes: it is a standby, or set to read only (default_transaction_read_only).'
-  const [, said] = /^connection to the remote node (?:\S+@)?(\S+) failed/.exec(text) ?? []
-  const node = error instanceof SilentNode ? error.node : said
-  if (node !== undefined)
-    return `The node ${node} of the cluster does not answer, and this needs it: start it, or see what works without it (docs/scaling.md, "Operating a cluster").`
   if (failureOf(error).unavailable)
     return `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`
   return undefined

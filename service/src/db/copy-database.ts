@@ -2,9 +2,8 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { OperatorError } from '../operator-error.ts'
-import { urlsOf } from './address.ts'
+import { namesOfCells } from './cells.ts'
 import type { DatabaseAddress, Executor } from './database.ts'
-import { namesOfCells } from './make-cells.ts'
 import { readMigrations, tablesOf } from './migrations.ts'
 import { asVerified } from './pool.ts'
 import type { Query } from './sql.ts'
@@ -129,7 +128,7 @@ type Session = Executor &
 /** A session without limits of time, in which both sides write rows as the same text. */
 async function connect(address: DatabaseAddress): Promise<Session> {
   const client = new pg.Client({
-    ...('url' in address ? { connectionString: asVerified(urlsOf(address.url)[0]) } : address),
+    ...('url' in address ? { connectionString: asVerified(address.url) } : address),
     application_name: 'enrolment copy',
     options:
       '-c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex -c extra_float_digits=1',

@@ -1,11 +1,9 @@
-import { addressAt, addressesOf } from './address.ts'
-import { type CellMap, readCells } from './cells.ts'
-import { type Cluster, openCluster } from './cluster.ts'
-import { isUnavailable } from './failure.ts'
-import { ask, type Node, openNode } from './node.ts'
-import { statementsAt } from './statements.ts'
-import type { Choose, Place } from './transaction.ts'
-import type { Database, DatabaseAddress } from './types.ts'
+import type pg from 'pg'
+import { type Cells, EVERYONE, NOBODY, openCells, partnersNamed } from './cells.ts'
+import { ask, atOnce, openPool, type Pool } from './pool.ts'
+import type { Query } from './sql.ts'
+import { commitAt, enter, repeated } from './transaction.ts'
+import type { Database, DatabaseAddress, Executor } from './types.ts'
 
 export { CommitUnknown } from './failure.ts'
 export type { Database, DatabaseAddress, Executor } from './types.ts'
@@ -15,10 +13,9 @@ export const LOCK_TIMEOUT_MS = 2000
 
 /** How a database is used. */
 type PoolOptions = {
+  /** The most connections; on a cluster beside them a quarter as many for each cell. */
   readonly max: number
   readonly onError: (error: Error) => void
-  /** Called when a node of a cluster does not answer, and when it answers again. */
-  readonly onNode?: (node: string, answers: boolean) => void
   readonly statementTimeoutMs?: number
   /** How long a caller waits for a connection, a new one or one in use. */
   readonly connectTimeoutMs?: number
@@ -28,89 +25,133 @@ type PoolOptions = {
   readonly sessionName?: string
 }
 
+/**
+ * The most connections of a pool to one cell. Each cell has its own, so that a node which hangs takes none from the others; few,
+ * because together they must fit into `max_connections` of a node (docs/scaling.md).
+ */
+export function connectionsOfCell(max: number): number {
+  return Math.max(2, Math.ceil(max / 4))
+}
+
 /** Opens a pool whose statements and waits for locks are limited; it connects only with the first query. */
 export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, idleTimeoutMs = 30_000, max } = options
+  const { onError, sessionName } = options
   const times = { statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS }
-  const limits = { max, sessionName: options.sessionName, ...times }
-  const [own, ...others] = addressesOf(address)
-  const open = (at: DatabaseAddress) => openNode(at, limits, options.onError)
-  const home = open(own)
-  const here: Place = { node: home, cell: '', isCluster: false }
-  let cluster: Cluster | undefined
-  const nodes = () => cluster?.nodes() ?? [home]
+  const open = (most: number, cell: string) =>
+    openPool(address, { max: most, sessionName, cell, ...times }, onError)
+  const home = open(max, '')
+  let cells: Cells | undefined
+  const pools = () => [home, ...(cells?.pools() ?? [])]
   const shared = {
     async close() {
-      cluster?.close()
-      await Promise.all(nodes().map(node => node.close()))
+      cells?.close()
+      await Promise.all(pools().map(pool => pool.close()))
     },
     use: () => ({
-      busy: sum(nodes().map(({ pool }) => pool.totalCount - pool.idleCount)),
-      waiting: sum(nodes().map(({ pool }) => pool.waitingCount)),
-      most: max * nodes().length,
+      busy: sum(pools().map(({ pool }) => pool.totalCount - pool.idleCount)),
+      waiting: sum(pools().map(({ pool }) => pool.waitingCount)),
+      most: sum(pools().map(({ pool }) => pool.options.max)),
     }),
-    lostConnections: () => sum(nodes().map(node => node.lostConnections())),
-    cellOf: (partnerId: string) => cluster?.cellOf(partnerId) ?? '',
-    noteCell: (partnerId: string, cell: string) => cluster?.noteCell(partnerId, cell),
-    inCellOf: (partnerId: string) => {
-      const known = cluster
-      if (!known) return database
-      return within(known.cellOf(partnerId), { known, choose: () => known.placeOfPartner(partnerId) })
+    lostConnections: () => sum(pools().map(pool => pool.lostConnections())),
+    cellOf: (partnerId: string) => cells?.cellOf(partnerId) ?? '',
+    // Where there is one cell it is this database, also for whoever has put something of their own around it.
+    of(this: Database, partnerId: string): Database {
+      const known = cells
+      if (!known || known.cellOf(partnerId) === this.cell) return this
+      return within(known.cellOf(partnerId), () => known.poolOf(partnerId))
     },
-    cells: () => {
-      const known = cluster
-      return known?.cells().map(cell => within(cell, { known, choose: () => known.placeOf(cell) })) ?? []
+    cells(this: Database): readonly Database[] {
+      const known = cells
+      if (!known || this.cell !== '') return [this]
+      return known.names().map(cell => within(cell, () => known.pool(cell)))
     },
-    silent: () => cluster?.silent() ?? [],
     async learnCells() {
-      if (cluster) return cluster.renew()
-      const learn = (found: CellMap | undefined) => {
-        const onNode = options.onNode ?? (() => {})
-        return found && openCluster(found, home, { open: node => open(addressAt(own, node)), onNode })
-      }
-      try {
-        cluster = learn(await readCells(database))
-      } catch (error) {
-        const learned = learn(await readAt(others.map(open), error))
-        learned?.noteFailure(here, error)
-        cluster = learned
-      }
+      if (cells) return cells.renew()
+      cells = await openCells(own, cell => open(connectionsOfCell(max), cell))
+      home.isCluster = cells !== undefined
     },
   }
-  const within = (cell: string, { known, choose }: { known: Cluster; choose: Choose }): Database => ({
-    ...statementsAt({ choose, home, cluster: () => known, isCell: true }),
-    ...shared,
-    cells: () => [],
-    cell,
-  })
+  const within = (cell: string, choose: () => Pool | Promise<Pool>): Database => {
+    return { ...statementsAt(choose), ...shared, cell }
+  }
+  const own = statementsAt(() => home)
+  /** The pools of the cells that a statement is about; none for one about what all cells share. */
+  const poolsOf = (known: Cells, query: Query): readonly (Pool | Promise<Pool>)[] => {
+    const partners = partnersNamed(query, known.tables)
+    if (!partners) return []
+    if (partners === EVERYONE) return known.names().map(known.pool)
+    // A list without a partner finds nothing in any cell.
+    const named = new Map((partners.length > 0 ? partners : [NOBODY]).map(id => [known.cellOf(id), id]))
+    return [...named.values()].map(known.poolOf)
+  }
+  /** The pool of a statement that must not be divided. */
+  const undivided = ([pool = home, other]: readonly (Pool | Promise<Pool>)[], { text }: Query) => {
+    if (other) throw new Error(`a statement is about several cells: ${text}`)
+    return pool
+  }
+  const choose = (known: Cells, query: Query) => undivided(poolsOf(known, query), query)
+  /** A read about several cells runs in each, as none has rows of the others' partners. */
+  const queryOf = async <Row>(known: Cells, query: Query): Promise<Row[]> => {
+    const pools = poolsOf(known, query)
+    if (pools.length < 2 || !/^\s*select\b/.test(query.text))
+      return (await undivided(pools, query)).query<Row>(query)
+    return (await Promise.all(pools.map(async pool => (await pool).query<Row>(query)))).flat()
+  }
   const database: Database = {
-    ...statementsAt({
-      choose: query => cluster?.placeNamed(query) ?? here,
-      home,
-      cluster: () => cluster,
-      isCell: false,
-    }),
     ...shared,
+    ...own,
     cell: '',
+    query: query => (cells ? queryOf(cells, query) : own.query(query)),
+    transaction(work) {
+      const known = cells
+      return known ? repeated(query => choose(known, query), work) : own.transaction(work)
+    },
+    async commit(statements, lockMs) {
+      const known = cells
+      if (!known) return own.commit(statements, lockMs)
+      const chosen = await Promise.all(statements.map(query => choose(known, query)))
+      const pool = chosen.find(({ cell }) => cell !== '') ?? home
+      let cell = pool.cell
+      const entered = statements.flatMap((query, index) => {
+        const next = chosen[index]?.cell ?? ''
+        if (next === '' || next === cell) return [query]
+        cell = next
+        return [enter(cell), query]
+      })
+      return commitAt(pool, entered, lockMs)
+    },
+    together: work => (cells ? work(database) : own.together(work)),
   }
   return database
 }
 
-/** Reads from the first of these nodes that answers where the cells are. Rejects with the failure of the coordinator where none does. */
-async function readAt(nodes: readonly Node[], failure: unknown): Promise<CellMap | undefined> {
-  for (const node of nodes) {
-    try {
-      const found = isUnavailable(failure)
-        ? await readCells({ query: query => node.withClient(client => ask(client, query, '')) })
-        : undefined
-      if (found) return found
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-    } finally {
-      await node.close()
-    }
+/** What a database does with statements. */
+type Statements = Pick<Database, 'query' | 'transaction' | 'commit' | 'together' | 'script' | 'alone'>
+
+/** Sends statements over one pool. */
+function statementsAt(choose: () => Pool | Promise<Pool>): Statements {
+  const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
+    const pool = choose()
+    return pool instanceof Promise ? pool.then(work) : work(pool)
   }
-  throw failure
+  return {
+    query: <Row>(query: Query) => withPool(pool => pool.query<Row>(query)),
+    transaction: work => repeated(choose, work),
+    commit: (statements, lockMs) => withPool(pool => commitAt(pool, statements, lockMs)),
+    together: work => withPool(pool => pool.withClient(client => atOnce(client, () => work(on(client))))),
+    script: text =>
+      withPool(pool =>
+        pool.withClient(async client => {
+          await client.query(text)
+        }),
+      ),
+    alone: work => withPool(pool => pool.alone(client => work(on(client)))),
+  }
+}
+
+function on(client: pg.PoolClient): Executor {
+  return { query: query => ask(client, query) }
 }
 
 function sum(counts: readonly number[]): number {

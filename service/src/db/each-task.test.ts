@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { openTasks } from './each-task.ts'
-import { SilentNode } from './failure.ts'
 
 const first = new Error('first')
 
@@ -25,16 +24,4 @@ test('after five seconds of failures no further task is tried', async () => {
     })
   expect(tries).toBe(3)
   expect(() => tasks.end()).toThrow(first)
-})
-
-test('a node that does not answer keeps no task of another node from its turn, however long it was waited for', async () => {
-  let clock = 0
-  const tasks = openTasks(() => clock)
-  const silent = new SilentNode('db:5432')
-  await tasks.run(async () => {
-    clock += 6000
-    throw silent
-  })
-  expect(await tasks.run(async () => 3)).toBe(3)
-  expect(() => tasks.end()).toThrow(silent)
 })

@@ -1,5 +1,3 @@
-import { SilentNode } from './failure.ts'
-
 /** Tasks of one piece of work that do not depend on each other. */
 type Tasks = {
   /** Runs a task and returns the count that it resolves with; 0 when it has none, fails or is skipped. */
@@ -12,9 +10,7 @@ type Tasks = {
 const LOST_MS = 5000
 
 /**
- * Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds. A node of a
- * cluster that does not answer is waited for once, and what is sent there later fails at once, so its seconds do not count: the
- * tasks of the other nodes still run.
+ * Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds.
  */
 export function openTasks(now: () => number = () => performance.now()): Tasks {
   let failure: { readonly error: unknown } | undefined
@@ -28,7 +24,7 @@ export function openTasks(now: () => number = () => performance.now()): Tasks {
         return typeof count === 'number' ? count : 0
       } catch (error) {
         failure ??= { error }
-        if (!(error instanceof SilentNode)) lost += now() - begunAt
+        lost += now() - begunAt
         return 0
       }
     },

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { OperatorError } from '../operator-error.ts'
 import { serviceVersion } from '../version.ts'
+import { isCluster, makeCells, namesOfCells } from './cells.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
-import { isCluster, makeCells, namesOfCells } from './make-cells.ts'
 import { type Migration, ownMigrations, type PartPlace, readMigrations, runsBeside } from './migrations.ts'
 import { liftLimits, plain } from './session.ts'
 import { sql } from './sql.ts'
@@ -70,10 +70,9 @@ type MigrationPlace = { readonly prefix: string; readonly schema: string; readon
 
 /** On one PostgreSQL all parts run at once. */
 function placesOf(cells: readonly string[]): MigrationPlace[] {
-  if (cells.length === 0)
-    return [{ prefix: '', schema: '', has: ['on every node', 'in each cell', 'at the coordinator'] }]
+  if (cells.length === 0) return [{ prefix: '', schema: '', has: ['on every node', 'in each cell'] }]
   return [
-    { prefix: '', schema: 'public', has: ['on every node', 'at the coordinator'] },
+    { prefix: '', schema: 'public', has: ['on every node'] },
     ...cells.map(
       (cell): MigrationPlace => ({ prefix: `${cell}/`, schema: `${cell}, public`, has: ['in each cell'] }),
     ),
@@ -165,7 +164,7 @@ async function apply(
       for (const text of part.statements) {
         await databaseSession.query(plain(text))
         const table = /^create table (\w+)/.exec(text)?.[1]
-        if (table !== undefined && place.schema === 'public' && part.place === 'on every node')
+        if (table !== undefined && place.schema === 'public')
           await databaseSession.query(plain(`select create_reference_table('${table}')`))
       }
     }
@@ -177,7 +176,7 @@ async function apply(
   }
 }
 
-/** On a cluster every node has the table, so that a process can start while the coordinator is away. */
+/** On a cluster every node has the table, as a process may be connected to any. */
 async function note(databaseSession: Executor, place: MigrationPlace, migration: Migration): Promise<void> {
   if (!(await hasMigrations(databaseSession))) {
     await databaseSession.query(

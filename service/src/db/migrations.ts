@@ -25,7 +25,7 @@ export function runsBeside(name: string, version: string): boolean {
 }
 
 /** Where the tables of a part are on a cluster. */
-export type PartPlace = 'on every node' | 'in each cell' | 'at the coordinator'
+export type PartPlace = 'on every node' | 'in each cell'
 
 /** Statements for one place, sent one after the other; each ends with a semicolon at the end of a line. */
 type MigrationPart = { readonly place: PartPlace; readonly statements: readonly string[] }
@@ -55,7 +55,8 @@ export function tablesOf(migrations: readonly Migration[]): ReadonlyMap<string, 
 const PLACES: ReadonlyMap<string, PartPlace> = new Map([
   ['-- On every node of a cluster.', 'on every node'],
   ['-- In each cell of a cluster.', 'in each cell'],
-  ['-- At the coordinator of a cluster.', 'at the coordinator'],
+  // What the first migration calls it.
+  ['-- At the coordinator of a cluster.', 'on every node'],
 ])
 
 function parse(name: string, text: string): Migration {

@@ -1,14 +1,42 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
+import { tracing } from '../tracing.ts'
+import { CommitUnknown, failureOf } from './failure.ts'
 import { readTimestamp } from './read-timestamp.ts'
+import type { Query } from './sql.ts'
+import { traceStatements } from './statement-spans.ts'
+import type { DatabaseAddress } from './types.ts'
 
-/** How many connections there are, and how long each thing may take. */
+/** How many connections there are, what they see, and how long each thing may take. */
 type PoolLimits = {
   readonly max: number
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly connectTimeoutMs: number
   readonly idleTimeoutMs: number
+  readonly sessionName?: string | undefined
+  /** The cell of a cluster whose tables its connections see; `''`: those of the database itself. */
+  readonly cell: string
+}
+
+/** A connection that was lent. Who gives it back says what failed on it; it is closed where that leaves it unsafe. */
+export type Lent = { readonly client: pg.PoolClient; giveBack(failure?: unknown): void }
+
+/** Connections that all see the same tables. */
+export type Pool = {
+  readonly pool: pg.Pool
+  /** The cell whose tables they see; `''` for what all cells share, and on plain PostgreSQL. */
+  readonly cell: string
+  /** Whether it is one of a cluster: then what fails at a commit may have been committed all the same. */
+  isCluster: boolean
+  query<Row>(query: Query): Promise<Row[]>
+  lend(): Promise<Lent>
+  /** Lends a connection for some work. */
+  withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  /** Lends a connection that is closed afterwards, with all settings made on it. */
+  alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  lostConnections(): number
+  close(): Promise<void>
 }
 
 /** The name of a service's database sessions, by which `enrolment copy` sees that a service runs. */
@@ -19,12 +47,90 @@ export function asVerified(url: string): string {
   return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }
 
-/** Opens a pool of connections with the settings of each session, and keeps their sockets in `sockets`. */
+/** Opens connections; none is made before the first statement. */
 export function openPool(
-  address: pg.PoolConfig,
-  limits: PoolLimits & { readonly sessionName?: string | undefined },
-  sockets: Set<Socket>,
-): pg.Pool {
+  address: DatabaseAddress,
+  limits: PoolLimits,
+  onError: (error: Error) => void,
+): Pool {
+  const sockets = new Set<Socket>()
+  const pool = openConnections(driverAddress(address), limits, sockets)
+  let lost = 0
+  const noteLost = () => {
+    lost += 1
+  }
+  pool.on('error', error => {
+    lost += 1
+    onError(error)
+  })
+  pool.on('connect', client => {
+    // While a connection is handed to its caller nothing listens to it, and an error in the same packet would end the
+    // process.
+    client.on('error', ignore)
+    // Not as a start-up option, which a pooler would drop in silence. It travels with the first statement.
+    if (limits.cell !== '') client.query(`set search_path to ${limits.cell}, public`).catch(ignore)
+    if (tracing) traceStatements(client, tracing)
+  })
+  const lend = async (): Promise<Lent> => {
+    const client = await pool.connect()
+    // A connection may break while it is idle; the next query reports it.
+    client.on('error', noteLost)
+    return {
+      client,
+      giveBack(failure) {
+        const isUnsafe = failure instanceof CommitUnknown || failureOf(failure).connectionIsUnsafe
+        client.off('error', noteLost)
+        client.release(isUnsafe)
+      },
+    }
+  }
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const { client, giveBack } = await lend()
+    let failure: unknown
+    try {
+      return await work(client)
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      giveBack(failure)
+    }
+  }
+  return {
+    pool,
+    cell: limits.cell,
+    isCluster: limits.cell !== '',
+    query<Row>(query: Query) {
+      // The pool may begin a statement within the span of the statement for whose connection it waited.
+      if (tracing) return withClient(client => ask<Row>(client, query))
+      return pool.query(query as pg.QueryConfig).then(({ rows }) => rows as Row[])
+    },
+    lend,
+    withClient,
+    async alone(work) {
+      const client = await pool.connect()
+      client.on('error', ignore)
+      try {
+        return await work(client)
+      } finally {
+        client.off('error', ignore)
+        client.release(true)
+      }
+    },
+    lostConnections: () => lost,
+    async close() {
+      await pool.end()
+      // A client without a password leaves its connection open, and the server waits a minute for one.
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+function driverAddress(address: DatabaseAddress): pg.PoolConfig {
+  return 'url' in address ? { connectionString: address.url } : address
+}
+
+function openConnections(address: pg.PoolConfig, limits: PoolLimits, sockets: Set<Socket>): pg.Pool {
   const { statementTimeoutMs, lockTimeoutMs } = limits
   const { connectionString } = address
   return new pg.Pool({
@@ -87,3 +193,11 @@ export function atOnce<T>(client: pg.PoolClient, send: () => T): T {
     stream.uncork()
   }
 }
+
+/** Runs one statement on a connection that was lent. */
+export async function ask<Row>(client: pg.PoolClient, query: Query): Promise<Row[]> {
+  return (await client.query(query as pg.QueryConfig)).rows as Row[]
+}
+
+/** Ignores a failure that the next statement reports, too. */
+export function ignore() {}

@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { urlsOf } from './address.ts'
 import type { DatabaseAddress } from './database.ts'
 
 /** Whether anything of deleted rows is left in the table’s file, and in the log files. */
@@ -15,7 +14,7 @@ export async function rewriteTable(
   { table, cell }: { readonly table: string; readonly cell: string },
 ): Promise<Rewritten> {
   const client = new pg.Client({
-    ...('url' in address ? { connectionString: urlsOf(address.url)[0] } : { ...address, ssl: false }),
+    ...('url' in address ? { connectionString: address.url } : { ...address, ssl: false }),
     connectionTimeoutMillis: 5000,
     options: '-c lock_timeout=2000 -c statement_timeout=0',
   })

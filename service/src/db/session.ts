@@ -1,6 +1,6 @@
 import { DAY_MS } from '../calendar/time.ts'
-import type { Executor } from './database.ts'
 import { type Query, sql } from './sql.ts'
+import type { Executor } from './types.ts'
 
 /** Text without bound values, as a statement without the pool's own limit, which node-postgres reads from the query. */
 export function plain(text: string): Query {

@@ -5,8 +5,6 @@ export type Query = {
   readonly name: string
   readonly text: string
   readonly values: unknown[]
-  /** It is about tables that a cluster has at its coordinator alone. */
-  readonly isAtCoordinator?: true
 }
 
 const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
@@ -52,11 +50,6 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query 
     prepared.set(strings, statement)
   }
   return { name: statement.name, text: statement.text, values }
-}
-
-/** Sends a statement to the coordinator of a cluster, which alone has its tables. */
-export function atCoordinator(query: Query): Query {
-  return { ...query, isAtCoordinator: true }
 }
 
 /** Texts that were composed before, by the literals that make them up, and each literal's number. */

@@ -1,35 +1,43 @@
 import pg from 'pg'
 import { CommitUnknown, failureOf } from './failure.ts'
-import { ask, enter, ignore, inCell, type Lent, type Node } from './node.ts'
-import { atOnce } from './pool.ts'
+import { ask, atOnce, ignore, type Lent, type Pool } from './pool.ts'
 import type { Query } from './sql.ts'
 import type { Executor } from './types.ts'
 
-/** Where a statement runs. */
-export type Place = {
-  readonly node: Node
-  /** The cell whose tables it is about; `''` where there are no cells, or it is about none. */
-  readonly cell: string
-  /** Whether the node is one of a cluster. */
-  readonly isCluster: boolean
+/** Chooses the pool of a statement. That of its first one is where a transaction runs. */
+type Choose = (query: Query) => Pool | Promise<Pool>
+
+/** What lets the rest of a transaction see the tables of another cell: a feed's run is one transaction about all partners. */
+export function enter(cell: string): Query {
+  return { name: '', text: `set local search_path to ${cell}, public`, values: [] }
 }
 
-/** Chooses where a statement runs. */
-export type Choose = (query: Query) => Place | Promise<Place>
+/** Runs `work` in one transaction, up to five times when the database asks to run it again. */
+export async function repeated<T>(choose: Choose, work: (tx: Executor) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(choose, work)
+    } catch (error) {
+      if (tries === 5 || !failureOf(error).retryTransaction) throw error
+    }
+  }
+}
 
-/**
- * Runs `work` in one transaction, once, on the node of its first statement. If the answer to the commit was lost, rejects with
- * `CommitUnknown`.
- */
-export async function attempt<T>(choose: Choose, work: (tx: Executor) => Promise<T>): Promise<T> {
+/** Runs `work` in one transaction, once. If the answer to the commit was lost, rejects with `CommitUnknown`. */
+async function attempt<T>(choose: Choose, work: (tx: Executor) => Promise<T>): Promise<T> {
   const own: { session?: Promise<Session>; firstFailure?: unknown } = {}
   const tx: Executor = {
     async query<Row>(query: Query) {
       const chosen = choose(query)
-      const place = chosen instanceof Promise ? await chosen : chosen
-      own.session ??= begin(place)
-      const { client } = await own.session
-      return ask<Row>(client, query, place.cell).catch((error: unknown) => {
+      const pool = chosen instanceof Promise ? await chosen : chosen
+      own.session ??= begin(pool)
+      const session = await own.session
+      const { client } = session
+      if (pool.cell !== '' && pool.cell !== session.cell) {
+        session.cell = pool.cell
+        client.query(enter(pool.cell)).catch(ignore)
+      }
+      return ask<Row>(client, query).catch((error: unknown) => {
         own.firstFailure ??= error
         throw error
       })
@@ -50,15 +58,14 @@ export async function attempt<T>(choose: Choose, work: (tx: Executor) => Promise
 }
 
 /** A connection on which a transaction has begun. */
-type Session = Lent & { readonly begun: Promise<unknown>; readonly isCluster: boolean }
+type Session = Lent & { readonly begun: Promise<unknown>; readonly isCluster: boolean; cell: string }
 
 /** `begin` is not awaited, so that the first statements travel with it. If it fails, the first of them fails, too. */
-async function begin({ node, cell, isCluster }: Place): Promise<Session> {
-  const lent = await node.lend()
-  enter(lent.client, cell)
+async function begin({ lend, isCluster, cell }: Pool): Promise<Session> {
+  const lent = await lend()
   const begun = lent.client.query('begin')
   begun.catch(ignore)
-  return { ...lent, begun, isCluster }
+  return { ...lent, begun, isCluster, cell }
 }
 
 async function giveUp(session: Session | undefined, failure: unknown): Promise<void> {
@@ -92,19 +99,17 @@ async function commitSession(
 
 /** Sends statements and their commit together as one transaction. */
 export async function commitAt(
-  { node, cell, isCluster }: Place,
+  { withClient, isCluster }: Pool,
   statements: readonly Query[],
   lockMs: number | undefined,
 ): Promise<void> {
-  await node.withClient(async client => {
-    const own = cell === '' ? statements : statements.map(one => inCell(one, cell))
+  await withClient(async client => {
     // The driver sends all of them before it waits for the first answer. After a failure PostgreSQL refuses the rest,
     // and turns the commit into a rollback.
-    const all = [...beginning(lockMs), ...own, commitStatement]
-    const answers = await atOnce(client, () => {
-      enter(client, cell)
-      return Promise.allSettled(all.map(statement => client.query(statement)))
-    })
+    const all = [...beginning(lockMs), ...statements, commitStatement]
+    const answers = await atOnce(client, () =>
+      Promise.allSettled(all.map(statement => client.query(statement))),
+    )
     const index = answers.findIndex(answer => answer.status === 'rejected')
     if (index === -1) return
     const failure: unknown = (answers[index] as PromiseRejectedResult).reason
@@ -128,7 +133,7 @@ const commitStatement = { name: 'commit', text: 'commit' }
 
 /**
  * Whether the answer to a commit proves that nothing was committed. It does on a connection that stays open, but not
- * on a cluster, where a commit that reached a cell by another node also fails when that node does not answer.
+ * on a cluster, where the commit travels on to other nodes and also fails when one of them does not answer.
  */
 function provesNoCommit(error: pg.DatabaseError, isCluster: boolean): boolean {
   return !failureOf(error).connectionIsUnsafe && !isCluster

@@ -1,22 +1,23 @@
 import type { Query } from './sql.ts'
 
-/** The address of a database: a URL, which may name several nodes of a cluster, or the socket of the embedded one. */
+/** The address of a database: a URL, or the socket of the embedded one. */
 export type DatabaseAddress = { url: string } | { host: string; port: number; user: string; database: string }
 
 /** Runs statements, alone or inside a transaction. */
 export type Executor = {
-  /**
-   * Runs one statement and returns its rows. On a cluster it runs in the cell of the partner that it names, and on any node
-   * where it names none.
-   */
+  /** Runs one statement and returns its rows. */
   query<Row>(query: Query): Promise<Row[]>
 }
 
-/** A pool of connections, on a cluster one for each node. */
+/**
+ * A pool of connections. On a cluster there is one for what all cells share and one for each cell: a statement goes to the cell of
+ * the partner that it names as its `partner_id`, a transaction to that of its first statement. Where a statement names its partner
+ * otherwise, and where several travel together, ask the cell's own database: `of`, `cells`.
+ */
 export type Database = Executor & {
   /**
-   * Runs `work` in one transaction, up to five times when the database asks to run it again; on a cluster, on the node of
-   * its first statement. If the answer to the commit was lost, rejects with `CommitUnknown`.
+   * Runs `work` in one transaction, up to five times when the database asks to run it again. If the answer to the commit was
+   * lost, rejects with `CommitUnknown`.
    */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>
   /**
@@ -28,35 +29,23 @@ export type Database = Executor & {
   commit(statements: readonly Query[], lockMs?: number): Promise<void>
   /** Runs reads on one connection, so that they travel together and each sees at least what the earlier ones saw. */
   together<T>(work: (db: Executor) => Promise<T>): Promise<T>
-  /** Runs statements given as plain text, for migrations and statements that take no bound values; on a cluster, at the coordinator. */
+  /** Runs statements given as plain text, for migrations and statements that take no bound values. */
   script(text: string): Promise<void>
-  /**
-   * Runs statements on one connection outside a transaction, on a cluster at the coordinator. The connection is closed
-   * afterwards, with all settings made on it.
-   */
+  /** Runs statements on one connection outside a transaction. It is closed afterwards, with all settings made on it. */
   alone<T>(work: (databaseSession: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
   /** The use of the pools right now: their size, their busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
   /** How many connections have broken. After each break another server may answer, with other rows. */
   lostConnections(): number
-  /**
-   * Runs `work`, which makes or drops tables, in one transaction, again after a deadlock; on a cluster at the coordinator, which
-   * alone may do so.
-   */
-  define<T>(work: (tx: Executor) => Promise<T>): Promise<T>
   /** The name of the cell that this is the database of; `''` on plain PostgreSQL, and for a cluster as a whole. */
   readonly cell: string
-  /** The name of a partner's cell; `''` on plain PostgreSQL, which has one cell. */
+  /** The database of a partner's cell; on plain PostgreSQL this one. Its statements reject with `Unavailable` while the partner is in none. */
+  of(this: Database, partnerId: string): Database
+  /** The databases of all cells; on plain PostgreSQL this one. */
+  cells(this: Database): readonly Database[]
+  /** The name of a partner's cell, by which its calls are queued; `''` on plain PostgreSQL, and of an unknown partner one of its own. */
   cellOf(partnerId: string): string
-  /** The database of a partner's cell, on a cluster; `by-cell.ts` has what asks for it. */
-  inCellOf(partnerId: string): Database
-  /** The databases of all cells; none on plain PostgreSQL. */
-  cells(): readonly Database[]
-  /** The nodes of a cluster that do not answer, with the cells of each: what their partners ask for is refused. */
-  silent(): readonly { readonly node: string; readonly cells: readonly string[] }[]
-  /** Learns the cell of a partner that was just read or made. */
-  noteCell(partnerId: string, cell: string): void
-  /** Reads which cells there are, where, and which partners belong to each; nothing on plain PostgreSQL. */
+  /** Learns whether this is a cluster, and which cells it has; nothing on plain PostgreSQL. */
   learnCells(): Promise<void>
 }

@@ -1,4 +1,3 @@
-import { cellsOf } from './by-cell.ts'
 import { NOBODY } from './cells.ts'
 import type { Database } from './database.ts'
 import { sql } from './sql.ts'
@@ -30,7 +29,7 @@ export function probeWrites(
  * the partners of the others must still be sent to this process: so it is enough that one cell takes writes.
  */
 async function attemptWrite(database: Database): Promise<boolean> {
-  const attempts = cellsOf(database).map(cell =>
+  const attempts = database.cells().map(cell =>
     cell.query(sql`
     insert into event_log_heads as h (partner_id) values (${NOBODY}) on conflict (partner_id) do update set last = h.last`),
   )

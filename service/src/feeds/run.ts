@@ -1,4 +1,3 @@
-import { requireAllCells } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Feed } from './feed.ts'
@@ -57,8 +56,6 @@ export async function runFeed(
   return withFeed(database, name, async () => {
     const last = await newestRun(database, name)
     const isOpen = last?.status === 'made' || last?.status === 'held'
-    // An insurer would take whoever is missing for somebody who has left.
-    if (!isOpen) await requireAllCells(database)
     const making: Making = { feed, version, by: asked.by, ...(asked.full && { full: true }) }
     const run = isOpen ? last : await database.transaction(tx => makeRun(tx, context, making))
     return run.status === 'made'

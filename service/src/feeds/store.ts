@@ -1,7 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
-import { atCoordinator, type Query, sql, timestamp } from '../db/sql.ts'
+import { type Query, sql, timestamp } from '../db/sql.ts'
 import type { LineAction } from '../membership/rules/insurer-lines.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Feed, FeedDocument } from './feed.ts'
@@ -51,7 +51,7 @@ export async function newestFeeds(
   db: Executor,
 ): Promise<{ readonly version: number; readonly feeds: readonly Feed[] } | undefined> {
   const [row] = await db.query<{ version: number; document: FeedDocument }>(
-    atCoordinator(sql`select version, document from feed_versions order by version desc limit 1`),
+    sql`select version, document from feed_versions order by version desc limit 1`,
   )
   return row && { version: row.version, feeds: row.document.feeds }
 }
@@ -59,7 +59,7 @@ export async function newestFeeds(
 /** A feed as a version had it; `undefined` when it had none of this name. */
 export async function feedOfVersion(db: Executor, name: string, version: number): Promise<Feed | undefined> {
   const [row] = await db.query<{ document: FeedDocument }>(
-    atCoordinator(sql`select document from feed_versions where version = ${version}`),
+    sql`select document from feed_versions where version = ${version}`,
   )
   return row?.document.feeds.find(({ feed }) => feed === name)
 }
@@ -95,11 +95,11 @@ export async function listFeedStates(
   db: Executor,
 ): Promise<ReadonlyMap<string, { readonly publishedAt: Instant; readonly lastRun: Run | undefined }>> {
   const feeds = await db.query<{ feed: string; published_at: Instant }>(
-    atCoordinator(sql`select feed, published_at from feeds`),
+    sql`select feed, published_at from feeds`,
   )
   const runs = await db.query<RunRow>(
-    atCoordinator(sql`
-    select distinct on (feed) * from feed_runs order by feed, run desc`),
+    sql`
+    select distinct on (feed) * from feed_runs order by feed, run desc`,
   )
   const newest = new Map(runs.map(row => [row.feed, runOf(row)]))
   return new Map(
@@ -109,16 +109,14 @@ export async function listFeedStates(
 
 /** A run; `undefined`: there is none of this number. */
 export async function readRun(db: Executor, feed: string, run: number): Promise<Run | undefined> {
-  const [row] = await db.query<RunRow>(
-    atCoordinator(sql`select * from feed_runs where feed = ${feed} and run = ${run}`),
-  )
+  const [row] = await db.query<RunRow>(sql`select * from feed_runs where feed = ${feed} and run = ${run}`)
   return row && runOf(row)
 }
 
 /** The newest run of a feed. */
 export async function newestRun(db: Executor, feed: string): Promise<Run | undefined> {
   const [row] = await db.query<RunRow>(
-    atCoordinator(sql`select * from feed_runs where feed = ${feed} order by run desc limit 1`),
+    sql`select * from feed_runs where feed = ${feed} order by run desc limit 1`,
   )
   return row && runOf(row)
 }
@@ -126,8 +124,8 @@ export async function newestRun(db: Executor, feed: string): Promise<Run | undef
 /** The newest run of a feed that was sent and had lines: the one that an insurer answers next. */
 export async function newestSentRun(db: Executor, feed: string): Promise<Run | undefined> {
   const [row] = await db.query<RunRow>(
-    atCoordinator(sql`
-    select * from feed_runs where feed = ${feed} and status = 'taken' and lines > 0 order by run desc limit 1`),
+    sql`
+    select * from feed_runs where feed = ${feed} and status = 'taken' and lines > 0 order by run desc limit 1`,
   )
   return row && runOf(row)
 }
@@ -135,7 +133,7 @@ export async function newestSentRun(db: Executor, feed: string): Promise<Run | u
 /** The newest runs of a feed, the newest first. */
 export async function listRuns(db: Executor, feed: string, atMost: number): Promise<Run[]> {
   const rows = await db.query<RunRow>(
-    atCoordinator(sql`select * from feed_runs where feed = ${feed} order by run desc limit ${atMost}`),
+    sql`select * from feed_runs where feed = ${feed} order by run desc limit ${atMost}`,
   )
   return rows.map(runOf)
 }
@@ -176,7 +174,7 @@ export function withFeed<T>(database: Database, feed: string, work: () => Promis
   return database.transaction(async tx => {
     let rows: unknown[]
     try {
-      rows = await tx.query(atCoordinator(sql`select from feeds where feed = ${feed} for no key update`))
+      rows = await tx.query(sql`select from feeds where feed = ${feed} for no key update`)
     } catch (error) {
       if (!failureOf(error).lockTimedOut) throw error
       throw new OperatorError(

@@ -55,6 +55,7 @@ export async function createPartner(
 ): Promise<NewPartner> {
   const now = context.real()
   const partnerId = uuidv7(now)
+  const cell = await emptiestCell(context.database)
   const blank: PartnerRow = {
     partner_id: partnerId,
     name: '',
@@ -75,11 +76,10 @@ export async function createPartner(
     clock_offset_ms: 0,
     disabled_at: null,
     created_at: now,
-    cell: await emptiestCell(context.database),
+    cell: cell.cell,
   }
-  context.database.noteCell(partnerId, blank.cell)
   const wanted = withSettings(blank, settings, context)
-  return context.database.transaction(async tx => {
+  return cell.transaction(async tx => {
     // Data wrapped by a root key that is retired meanwhile could never be opened again.
     await lockKeysForUse(tx)
     const row = { ...wanted, wrapped_key: newPartnerKey(partnerId, context.keyring) }

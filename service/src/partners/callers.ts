@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { defaultScopes, type Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
-import { ofPartner } from '../db/by-cell.ts'
 import { coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { type Bearer, type Credential, type Directory, FRESH_MS } from './directory.ts'
@@ -82,7 +81,7 @@ export function openCallers(context: {
     paceMs: PACE_MS,
     run: async callers => {
       const readAt = real()
-      const cell = ofPartner(database, callers[0]?.partnerId ?? '')
+      const cell = database.of(callers[0]?.partnerId ?? '')
       const unchanged = await findUnchangedCallers(cell, callers, readAt)
       return callers.map((_, index) => ({ ok: true, value: unchanged.has(index) ? readAt : undefined }))
     },

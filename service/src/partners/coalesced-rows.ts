@@ -1,4 +1,3 @@
-import { ofPartner } from '../db/by-cell.ts'
 import { coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { type CredentialRow, findCredentials, findPartners, type PartnerRow } from './store.ts'
@@ -26,7 +25,7 @@ export function openRows(database: Database): Rows {
     run: async ids => {
       const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, tokenId: ownId }))
       const [{ partnerId } = { partnerId: '' }] = keys
-      const rows = await findTokens(ofPartner(database, partnerId), keys)
+      const rows = await findTokens(database.of(partnerId), keys)
       return inOrder(ids, new Map(rows.map(row => [`${row.partner_id} ${row.token_id}`, row])))
     },
   })
@@ -36,7 +35,6 @@ export function openRows(database: Database): Rows {
       maxBatch: MAX_BATCH,
       run: async ids => {
         const found = await findPartners(database, ids)
-        for (const row of found) database.noteCell(row.partner_id, row.cell)
         const rows = new Map(found.map(row => [row.partner_id, row]))
         return ids.map(id => ({ ok: true, value: rows.get(id) }))
       },

@@ -1,11 +1,8 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
-import { cellsOf } from '../db/by-cell.ts'
-import { OWN_CELL } from '../db/cells.ts'
 import type { Database, Executor } from '../db/database.ts'
-import { atCoordinator, fragment, sql, timestamp } from '../db/sql.ts'
+import { fragment, sql, timestamp } from '../db/sql.ts'
 import type { Look } from '../look/look.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { HelpContacts } from './help-contacts.ts'
 import type { Legal } from './legal.ts'
 
@@ -46,24 +43,13 @@ export function findPartners(db: Executor, ids: readonly string[]): Promise<Part
     from partners where partner_id = any(${ids}::uuid[])`)
 }
 
-/**
- * The cell for a new partner: the one with the fewest partners, among those that are not one partner's own; '' where there is one
- * PostgreSQL. Throws OperatorError when each cell is one partner's own.
- */
-export async function emptiestCell(database: Database): Promise<string> {
-  const names = cellsOf(database).map(({ cell }) => cell)
-  const [row] = await database.query<{ cell: string }>(
-    atCoordinator(sql`
-    select name as cell from unnest(${names}::text[]) with ordinality as c (name, number)
-    left join pg_namespace n on n.nspname = c.name
-    where obj_description(n.oid, 'pg_namespace') is distinct from ${OWN_CELL}
-    order by (select count(*) from partners p where p.cell = c.name), number limit 1`),
-  )
-  if (!row)
-    throw new OperatorError(
-      "Each cell is one partner's own: add another with `enrolment migrate --cells N`; see `enrolment cell list`.",
-    )
-  return row.cell
+/** The database of the cell for a new partner: the one with the fewest partners, of plain PostgreSQL the only one. */
+export async function emptiestCell(database: Database): Promise<Database> {
+  const cells = database.cells()
+  const [row] = await database.query<{ number: number }>(sql`
+    select number::integer from unnest(${cells.map(({ cell }) => cell)}::text[]) with ordinality as c (name, number)
+    order by (select count(*) from partners p where p.cell = c.name), number limit 1`)
+  return cells[(row?.number ?? 1) - 1] ?? database
 }
 
 /** Locks a partner until the transaction ends, so that the row does not change between reading and writing it. */

@@ -1,13 +1,12 @@
 import { Gauge, Registry } from 'prom-client'
-import { inAnsweringCells } from '../db/by-cell.ts'
+import { inAllCells } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { openLastRead } from '../db/last-read.ts'
 import { earliestUnscrubbed } from './scrub.ts'
 
 /**
  * The metric of erasures: how long ago the earliest user was erased whose deleted key may still be in the database's files.
- * While the database is away, it is computed from what was read last, so it keeps growing. The cells of a node that does not
- * answer are left out, which `database_cells_silent` tells.
+ * While the database is away, it is computed from what was read last, so it keeps growing.
  */
 export function erasureMetrics({
   database,
@@ -24,7 +23,7 @@ export function erasureMetrics({
   })
   const read = openLastRead(
     async () => {
-      const found = await inAnsweringCells(database, async cell => [await earliestUnscrubbed(cell)])
+      const found = await inAllCells(database, async cell => [await earliestUnscrubbed(cell)])
       return found.reduce(
         (a, b) => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)),
         undefined,

@@ -19,11 +19,6 @@ export function poolMetrics(pools: Readonly<Record<string, Database>>): PoolMetr
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers })
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers })
   const up = new Gauge({ name: 'database_up', help: '1 where the database answers, else 0', registers })
-  const silent = new Gauge({
-    name: 'database_cells_silent',
-    help: 'Cells of a cluster whose node does not answer: their partners get 503, and metrics leave out what they have',
-    registers,
-  })
   const most = gauge('database_pool_size', 'The most connections of a pool')
   const busy = gauge('database_pool_busy', 'Connections that are busy')
   const waiting = gauge('database_pool_waiting', 'Transactions and statements that wait for a connection')
@@ -69,9 +64,6 @@ export function poolMetrics(pools: Readonly<Record<string, Database>>): PoolMetr
       // One pool may fail to answer only because it is full, so the database counts as up when any pool answers.
       const answered = await Promise.all(answers.map(ask => ask()))
       up.set(answered.some(({ isFresh }) => isFresh) ? 1 : 0)
-      silent.set(
-        Math.max(...each.map(({ database }) => database.silent().flatMap(({ cells }) => cells).length)),
-      )
       for (const one of each) {
         const use = one.database.use()
         one.most.set(use.most)

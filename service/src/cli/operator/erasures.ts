@@ -1,6 +1,6 @@
 import { eraseAccount } from '../../accounts/lifecycle.ts'
 import type { Config } from '../../config.ts'
-import { silentNodes } from '../../db/by-cell.ts'
+import { byCell, groupsByCell } from '../../db/by-cell.ts'
 import type { Database } from '../../db/database.ts'
 import type { Installation } from '../../installation.ts'
 import { describeCause, type Log } from '../../log.ts'
@@ -20,9 +20,9 @@ export async function erasureListOf(config: Config, dataDir: string): Promise<Er
 }
 
 /**
- * Erases listed users who are in the database again, with the listed time and without events; returns how many. Users of a
- * partner whose key cannot be opened cannot be read either; they are erased by the first start that has the key. Those in a cell
- * whose node does not answer are left out.
+ * Erases listed users who are in the database again, with the listed time and without events; returns how many, and whether all
+ * cells could serve: the users of one that cannot are left out. Users of a partner whose key cannot be opened cannot be read
+ * either; they are erased by the first start that has the key.
  */
 export async function eraseListed(context: {
   readonly database: Database
@@ -31,19 +31,23 @@ export async function eraseListed(context: {
   readonly list: ErasureList
   readonly real: () => number
   readonly log: Log
-}): Promise<number> {
+}): Promise<{ readonly count: number; readonly isDone: boolean }> {
   const { database, keyring, list } = context
   const executor = openCommandExecutor(memberContext(context))
-  const silent = (await silentNodes(database)).flatMap(({ cells }) => cells)
-  const rows = (await listPartners(database)).filter(({ cell }) => !silent.includes(cell))
-  const opened = openPartners(rows, keyring, context.log)
-  const partners = new Map(opened.map(partner => [partner.partnerId, partner]))
-  return applyErasures({ database, executor, partners, list, erase: eraseAccount })
+  const opened = openPartners(await listPartners(database), keyring, context.log)
+  const counts = await byCell(database, opened, async (cell, some) => {
+    const partners = new Map(some.map(partner => [partner.partnerId, partner]))
+    return [await applyErasures({ database: cell, executor, partners, list, erase: eraseAccount })]
+  })
+  return {
+    count: counts.reduce((sum, count) => sum + count, 0),
+    isDone: counts.length === groupsByCell(database, opened).length,
+  }
 }
 
 /**
- * Erases people again whom a restored database has brought back, before the service serves, and those of a node of a cluster that
- * does not answer once it does; returns the list of erasures, if the operator keeps one.
+ * Erases people again whom a restored database has brought back, before the service serves, and those of a cell that cannot serve
+ * once it can; returns the list of erasures, if the operator keeps one.
  */
 export async function bringErasures(
   config: Config,
@@ -62,11 +66,17 @@ export async function bringErasures(
     return { list, close: async () => {} }
   }
   const erase = async () => {
-    const count = await eraseListed({ database, keyring, installation, list, real: Date.now, log })
+    const { count, isDone } = await eraseListed({
+      database,
+      keyring,
+      installation,
+      list,
+      real: Date.now,
+      log,
+    })
     if (count > 0) log('erased_again', { count })
-    const nodes = database.silent().map(({ node }) => node)
-    if (nodes.length > 0) log('erasures_wait', { nodes })
-    return nodes.length === 0
+    if (!isDone) log('erasures_wait')
+    return isDone
   }
   const again = repeatedly(ERASE_AGAIN_MS, async () => {
     const isDone = await erase().catch(error => log('erasures_failed', describeCause(error)))
@@ -77,5 +87,5 @@ export async function bringErasures(
   return { list, close: again.close }
 }
 
-/** How soon it is tried again to erase the users of a node that did not answer. */
+/** How soon it is tried again to erase the users of a cell that could not serve. */
 const ERASE_AGAIN_MS = 10_000

@@ -1,5 +1,5 @@
 import { DAY_MS, dateAt, type Instant, MINUTE_MS, startOfDate, type Zone } from '../../calendar/calendar.ts'
-import { inAnsweringCells } from '../../db/by-cell.ts'
+import { inAllCells } from '../../db/by-cell.ts'
 import type { Database } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
@@ -116,7 +116,7 @@ export type RunningInstallation = { processes: number; quiet_since: Instant | nu
 /** Asks the database whether anything runs. */
 export async function readInstallation(database: Database): Promise<RunningInstallation> {
   // By the database's clock, which set `until`. Each process has a dispatcher in each cell.
-  const rows = await inAnsweringCells(database, cell =>
+  const rows = await inAllCells(database, cell =>
     cell.query<RunningInstallation>(sql`
     select (select count(*) from dispatchers where until > statement_timestamp())::integer as processes, quiet_since
     from installation`),

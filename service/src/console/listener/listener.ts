@@ -197,7 +197,7 @@ function refusalOf(error: unknown, request: FastifyRequest): ConsoleRefusal | un
 }
 
 /** What the operator is told when the service could not answer; the log has the rest. */
-function faultOf({ context }: ConsoleServer, error: unknown, { id }: FastifyRequest) {
+function faultOf(error: unknown, { id }: FastifyRequest) {
   const more = `the log has more under request ${id}.`
   const fault = error instanceof Unavailable ? (error.cause ?? error) : error
   if (!failureOf(fault).unavailable)
@@ -206,10 +206,7 @@ function faultOf({ context }: ConsoleServer, error: unknown, { id }: FastifyRequ
       heading: 'Something went wrong',
       message: `Try again. If it happens twice, ${more}`,
     }
-  const [silent] = context.database.silent()
-  const message = silent
-    ? `The node ${silent.node} of the cluster does not answer. Load the page again: lists then leave out its partners, and say so; ${more}`
-    : `Try again in a minute. If it stays so, ${more}`
+  const message = `Try again in a minute. If it stays so, ${more}`
   return { status: 503, heading: 'The database does not answer', message }
 }
 
@@ -226,7 +223,7 @@ async function sendFailure(
   const refusal = refusalOf(error, request)
   setHeaders(reply)
   if (!refusal) server.context.log('failure', { requestid: request.id, ...describeCause(error) })
-  const { heading, message, status } = refusal ?? faultOf(server, error, request)
+  const { heading, message, status } = refusal ?? faultOf(error, request)
   const visit = await openVisit(server, request).catch(() => undefined)
   return sendPage(server, reply, { title: heading, status, body: html`<p>${message}</p>` }, visit)
 }

@@ -12,8 +12,6 @@ export type OperatorVisit = {
   readonly may: (right: Right) => boolean
   /** The names of the operator's partners by their ids, in the order of the names. */
   readonly partnerNames: ReadonlyMap<string, string>
-  /** The operator's other partners, and the node of each, which does not answer. */
-  readonly leftOut: readonly { readonly name: string; readonly node: string }[]
   /** The time zone of one of these partners. */
   readonly zoneOf: (partnerId: string) => Zone
   /** The zone that all of them share, or UTC: for what concerns no partner. */

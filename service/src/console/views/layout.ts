@@ -1,4 +1,4 @@
-import { type Html, html, type Slot } from '../../http/html.ts'
+import { type Html, html } from '../../http/html.ts'
 import { hasRight, type Right } from '../../operators/operator.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import type { ConsolePage, OperatorVisit } from '../screen/screen.ts'
@@ -19,7 +19,7 @@ const navigation: readonly { label: string; path: string; key: string; right: Ri
 
 /** A page of the console with its layout, for an operator who is signed in. */
 export function consoleDocument(
-  visit: Pick<OperatorVisit, 'operator' | 'session' | 'path' | 'waiting' | 'leftOut'>,
+  visit: Pick<OperatorVisit, 'operator' | 'session' | 'path' | 'waiting'>,
   files: ConsoleFiles,
   page: ConsolePage,
 ): string {
@@ -53,20 +53,10 @@ class="quiet">Sign out</button></form>
     )}</ul></nav>
 </div></header>
 <main id="main">${body.markup.includes('class="clock"') && clocks}<h1>${page.heading ?? page.title}</h1>
-${leftOutNotice(visit)}
 ${body}
 </main>
 ${hasRight(operator, 'look') && html`<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`}`,
   )
-}
-
-/** Which partners no list contains, as their node of the cluster does not answer. */
-function leftOutNotice({ leftOut }: Pick<OperatorVisit, 'leftOut'>): Slot {
-  if (leftOut.length === 0) return false
-  const names = leftOut.map(({ name }) => name)
-  const nodes = [...new Set(leftOut.map(({ node }) => node))]
-  return html`<section class="notice bad" role="status"><h2>Some partners are left out</h2>
-<p>${nodes.join(', ')} does not answer. What is shown is without ${names.join(', ')}.</p></section>`
 }
 
 /** Opened, it shows the clock times of the page, of which only days are shown otherwise. */

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ofPartner } from '../../db/by-cell.ts'
 import { coalesceApart } from '../../db/coalesce.ts'
 import { CommitUnknown, type Database, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
@@ -62,7 +61,7 @@ export function openDryExecutor(given: ExecutorContext): CommandExecutor {
   return {
     async submit<Reply>(command: Command<Reply>) {
       const alone = { ...command, reservation: undefined } as Command<unknown>
-      const database = ofPartner(given.database, command.partner.partnerId)
+      const database = given.database.of(command.partner.partnerId)
       const { results } = await decideBatch({ ...context, database }, [alone], new Set())
       const [result] = results
       if (!result?.ok) throw result?.error
@@ -106,7 +105,7 @@ async function attempt(
   commands: readonly Command<unknown>[],
   { unread = new Set(), lockMs, results }: Attempt,
 ): Promise<void> {
-  const database = ofPartner(given.database, commands[0]?.partner.partnerId ?? '')
+  const database = given.database.of(commands[0]?.partner.partnerId ?? '')
   const decided = await decideBatch({ ...given, database }, commands, unread)
   const statements = decided.writes ? statementsOf(decided.writes) : []
   try {

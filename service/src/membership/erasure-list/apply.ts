@@ -1,5 +1,4 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import { groupsByCell, ofPartner } from '../../db/by-cell.ts'
 import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
@@ -18,7 +17,8 @@ type Erase = (user: User, at: Instant, terms: Terms) => { readonly user: User }
  * Reconciles the database with its list of erasures before the service serves. A listed user who is in the database
  * again, because the database was restored from an earlier backup, is erased again with the listed time and without
  * events, because the partner got them the first time. An erasure that the database has and the list lacks, because a
- * process ended between the two writes, is added to the list. Returns how many users it erased.
+ * process ended between the two writes, is added to the list. Returns how many users it erased. The partners share a cell, whose
+ * database it is.
  */
 export async function applyErasures(context: {
   readonly database: Database
@@ -31,11 +31,7 @@ export async function applyErasures(context: {
   await listUnlisted(database, partners, list)
   let count = 0
   const listed = list.entries().filter(({ partnerId }) => partners.has(partnerId))
-  const groups = groupsByCell(database, listed)
-  const there = await Promise.all(
-    groups.map(group => stillThere(ofPartner(database, group[0].partnerId), group)),
-  )
-  for (const { partner_id, service_id, userid, listed_at } of there.flat()) {
+  for (const { partner_id, service_id, userid, listed_at } of await stillThere(database, listed)) {
     const partner = partners.get(partner_id)
     if (!partner) continue
     const result = await executor.submit({

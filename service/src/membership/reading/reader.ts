@@ -1,5 +1,4 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { ofPartner } from '../../db/by-cell.ts'
 import { coalesceApart } from '../../db/coalesce.ts'
 import type { Database } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
@@ -63,8 +62,7 @@ export function openReader(
   let lost = lostOnes()
   const queueOf = ({ partnerId }: Pick<UserName, 'partnerId'>) => database.cellOf(partnerId)
   /** The cell of those whom a batch is about. */
-  const cellOf = ([first]: readonly { readonly partnerId: string }[]) =>
-    ofPartner(database, first?.partnerId ?? '')
+  const cellOf = ([first]: readonly { readonly partnerId: string }[]) => database.of(first?.partnerId ?? '')
   const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user), {
     name: 'compare versions of users',
     maxBatch: 256,

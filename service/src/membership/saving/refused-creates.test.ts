@@ -9,8 +9,8 @@ const OTHER = '019abc12-3456-7890-abcd-000000000002'
 
 test('a partner that is refused all the time fills its log to a bound in each hour, and takes nothing from another', async () => {
   let written = 0
-  const database: Pick<Database, 'query' | 'cell' | 'cellOf'> = {
-    cell: '',
+  const database: Pick<Database, 'query' | 'of' | 'cellOf'> = {
+    of: () => database as Database,
     cellOf: () => '',
     query: async ({ text, values }) => {
       const [column] = values.filter(Array.isArray)

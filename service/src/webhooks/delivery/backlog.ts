@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
-import { inAnsweringCells } from '../../db/by-cell.ts'
+import { inAllCells } from '../../db/by-cell.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
@@ -20,7 +20,7 @@ export async function readBacklog(
   database: Database,
   options: { now: Instant; limit: number },
 ): Promise<Backlog[]> {
-  const rows = await inAnsweringCells(database, cell => readBacklogOf(cell, options))
+  const rows = await inAllCells(database, cell => readBacklogOf(cell, options))
   const sums = new Map<string, Backlog>()
   for (const row of rows) {
     const { endpoints = 0, waiting = 0, dead = 0, oldest_due_at = null } = sums.get(row.state) ?? {}
@@ -87,7 +87,7 @@ export const certificateEnds = ['past', 'within 7 days', 'within 30 days', 'late
  * none.
  */
 export async function readCertificates(database: Database, now: Instant): Promise<Map<string, number>> {
-  const rows = await inAnsweringCells(database, cell => readCertificatesOf(cell, now))
+  const rows = await inAllCells(database, cell => readCertificatesOf(cell, now))
   const sums = new Map<string, number>()
   for (const { ends, count } of rows) sums.set(ends, (sums.get(ends) ?? 0) + count)
   return sums

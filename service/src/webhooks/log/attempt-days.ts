@@ -26,7 +26,7 @@ export async function ensureAttemptDays(
   const days = Array.from({ length: ahead + 1 }, (_, index) => today + index * DAY_MS)
   const known = new Set(await listPartitions(database))
   if (days.every(day => known.has(nameOf(day))) || !(await ownsAttempts(database))) return 0
-  return database.define(async tx => {
+  return database.transaction(async tx => {
     let count = 0
     await inTurn(tx)
     const made = new Set(await listPartitions(tx))
@@ -54,7 +54,7 @@ export async function dropOldAttempts(database: Database, now: Instant): Promise
   const past = (await listPartitions(database)).filter(name => /_\d{8}$/.test(name) && name <= limit)
   const old = past.length > 0 && (await ownsAttempts(database)) ? past : []
   for (const name of old) {
-    await database.define(async tx => {
+    await database.transaction(async tx => {
       await inTurn(tx)
       await tx.query({ name: '', text: `drop table if exists ${name}`, values: [] })
     })
