@@ -10,6 +10,7 @@ import { sealJson } from '../../service/src/membership/records/sealed.ts'
 import { startFeeds } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
+import { deedsOf } from './deeds.ts'
 import { signIn } from './operator-browser.ts'
 
 const stage = forAllTests(() => startFeeds({ console: true }))
@@ -49,7 +50,7 @@ test('a held run of the schedule goes once one person has asked for it and anoth
   expect(await own.run()).toMatchObject({ run: { run: 2, status: 'taken', lines: 1 } })
 })
 
-test('a refused line is listed with its user until it is put aside, and the user’s page says what was told and answered', async () => {
+test('a refused line is listed with its user until it is accepted, and the user’s page says what was told and answered', async () => {
   const { serviceid, own } = await enrolledIn()
   await own.lines()
   await own.answer('LINE,STATUS,MESSAGE,CERT\n1,NO,No such plan,C-9\n', 1)
@@ -66,7 +67,11 @@ test('a refused line is listed with its user until it is put aside, and the user
       { run: 1, action: 'add', values: { lastname: ada.lastname }, answer: { memberid: 'C-9' } },
     ],
   })
-  await support.post(`${path}/settle`, { one: '1-1', reason: 'plan corrected' })
+  expect([listed.text.includes('>told</a>'), (await viewer.get(path)).text.includes('>told</a>')]).toEqual([
+    true,
+    false,
+  ])
+  await own.answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,C-9\n', 1)
   expect((await support.get(path)).text).not.toContain('No such plan')
 })
 
@@ -112,6 +117,9 @@ test('a difference is listed with its age and both sides until it is said again 
     true,
     true,
   ])
+  // Both sides may be a birth date, so whoever is shown is on record, as a person looked at.
+  const look = { action: 'look at person', result: 'shown', serviceId: serviceid, because: false }
+  expect(await deedsOf(stage.service, support)).toContainEqual(look)
   const viewer = await signIn(stage.service, 'viewer')
   expect((await viewer.get(path)).text).not.toContain('2020-01-01')
   await support.post(`${path}/differ`, { one: ours })

@@ -63,7 +63,6 @@ const rolesOf: Readonly<Record<string, readonly Role[]>> = {
   'GET /feeds/:feed': V,
   'POST /feeds/:feed/release': S,
   'POST /feeds/:feed/drop': S,
-  'POST /feeds/:feed/settle': S,
   'POST /feeds/:feed/differ': S,
   'GET /partners': V,
   'GET /partners.csv': S,

@@ -120,20 +120,3 @@ export async function countRefused(
   for (const { feed, count } of rows) counts.set(feed, (counts.get(feed) ?? 0) + count)
   return counts
 }
-
-/** Settles a refused line: an operator has dealt with it, and it is listed no longer. Returns whose it is, if it was refused. */
-export async function settleLine(
-  db: Executor,
-  {
-    partnerId,
-    feed,
-    run,
-    line,
-  }: { readonly partnerId: string; readonly feed: string; readonly run: number; readonly line: number },
-): Promise<string | undefined> {
-  const [row] = await db.query<{ service_id: string }>(sql`
-    update insurer_lines set status = 'settled'
-    where partner_id = ${partnerId} and feed = ${feed} and run = ${run} and line = ${line} and status = 'refused'
-    returning service_id`)
-  return row?.service_id
-}

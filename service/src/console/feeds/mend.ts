@@ -1,7 +1,5 @@
-import { settleLine } from '../../feeds/answer-store.ts'
 import { openDifferences } from '../../feeds/difference-store.ts'
 import { sayAgain } from '../../feeds/list-here.ts'
-import { partnersOf } from '../partners.ts'
 import { recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -9,34 +7,12 @@ import {
   notHere,
   type OperatorVisit,
   onChange,
-  reasonOf,
   type Screen,
 } from '../screen/screen.ts'
 import { keyOf, requiredFeed, seenPeople } from './seen.ts'
 
-/** What is done with a refused line, or with a difference, which is said again; who is wrong here is corrected by an act. */
-export const mendScreens: readonly Screen[] = [
-  onChange('/feeds/:feed/settle', 'support', settle),
-  onChange('/feeds/:feed/differ', 'support', differ),
-]
-
-async function settle(visit: OperatorVisit): Promise<Answer> {
-  const { feed } = await requiredFeed(visit)
-  const reason = reasonOf(visit)
-  const [, run = '0', line = '0'] = /^(\d{1,9})-(\d{1,9})$/.exec(visit.form.get('one') ?? '') ?? []
-  const partners = await partnersOf(visit)
-  await visit.context.database.transaction(async tx => {
-    for (const partner of partners) {
-      const of = { partnerId: partner.partnerId, feed, run: Number(run), line: Number(line) }
-      const serviceId = await settleLine(tx, of)
-      if (serviceId === undefined) continue
-      await tx.query(recordAlongside(visit, { action: 'feed settle', partner, serviceId, reason }))
-      return
-    }
-    throw notHere('refused line')
-  })
-  return { to: `/feeds/${feed}` }
-}
+/** What is done with a difference: it is said again; what is wrong here is corrected by an act on the user. */
+export const mendScreens: readonly Screen[] = [onChange('/feeds/:feed/differ', 'support', differ)]
 
 async function differ(visit: OperatorVisit): Promise<Answer> {
   const feed = await requiredFeed(visit)

@@ -4,10 +4,10 @@ import { type RefusedLine, refusedOf } from '../../feeds/refused.ts'
 import { listRuns, type Run } from '../../feeds/store.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
-import { partnersOf } from '../partners.ts'
+import { ownPartner, partnersOf } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
-import { actionForm, section, table, when } from '../views/parts.ts'
+import { actionForm, section, shortId, table, when } from '../views/parts.ts'
 import { linesOf, runTag } from './list.ts'
 import { heldPart } from './release.ts'
 import { keyOf, requiredFeed, seenPeople } from './seen.ts'
@@ -27,11 +27,12 @@ async function show(visit: OperatorVisit): Promise<Answer> {
   const refused = await refusedOf({ database, partners }, { feed, run: undefined })
   const differences = await openDifferences(database, feed, await seenPeople(visit))
   const [newest] = runs
+  await recordPeople(visit, differences.slice(0, MOST_SHOWN))
   return {
     title: `Feed ${feed}`,
     body: html`<p class="lead">Tells ${insurer} about ${benefits.join(', ')}.</p>
 ${newest?.status === 'held' && (await heldPart(visit, newest))}
-${section('Refused', refusedTable(visit, feed, refused))}
+${section('Refused', refusedTable(visit, refused))}
 ${section('Differences from the insurer’s own list', differencesTable(visit, feed, differences))}
 ${section(
   'Runs',
@@ -39,6 +40,18 @@ ${section(
   html`<span class="hint">The newest ${RUNS_SHOWN}</span>`,
 )}
 <p><a href="/feeds">All feeds</a></p>`,
+  }
+}
+
+/** What two lists have otherwise may be a name or a birth date: so each person of whom support sees it is on record first. */
+async function recordPeople(visit: OperatorVisit, shown: readonly KeptDifference[]): Promise<void> {
+  if (!visit.may('support')) return
+  const people = new Map(
+    shown.filter(one => one.differs.length > 0).map(one => [one.serviceId, one.partnerId]),
+  )
+  for (const [serviceId, partnerId] of people) {
+    const partner = await ownPartner(visit, partnerId)
+    await record(visit, { action: 'look at person', result: 'shown', partner, serviceId })
   }
 }
 
@@ -60,36 +73,28 @@ function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>,
   })
 }
 
-function refusedTable(visit: OperatorVisit, feed: string, refused: readonly RefusedLine[]): Slot {
+function refusedTable(visit: OperatorVisit, refused: readonly RefusedLine[]): Slot {
   const isSupport = visit.may('support')
   const shown = refused.slice(0, MOST_SHOWN)
   const rows = table({
-    caption: 'Refused lines with which nobody has dealt',
-    columns: ['Line', 'User', 'Benefit', 'Code', ...(isSupport ? ['What the insurer said', 'Choose'] : [])],
+    caption: 'Refused lines that no accepted one has followed',
+    columns: ['Line', 'User', 'Benefit', 'Code', ...(isSupport ? ['What the insurer said'] : [])],
     rows: shown.map(one => [
       `run ${one.run}, line ${one.line}`,
-      userLink(one.serviceid, one.userid),
+      userLink(visit, one.serviceid, one.userid),
       one.benefit,
       one.code,
       // What an insurer wrote may name the person.
-      ...(isSupport
-        ? [one.text || '–', choice('settle', `${one.run}-${one.line}`, `run ${one.run}, line ${one.line}`)]
-        : []),
+      ...(isSupport ? [one.text || '–'] : []),
     ]),
-    empty: 'Nothing was refused with which nobody has dealt.',
+    empty: 'Nothing is refused.',
   })
   return html`${rows}${more(refused.length)}
 ${
   isSupport &&
   shown.length > 0 &&
   html`<p class="hint">The next run says a refused line again, with what is true by then:
-open the user and correct the cause. Put a line aside once you have dealt with it.</p>
-${actionForm(visit, {
-  id: 'settle',
-  action: `/feeds/${feed}/settle`,
-  button: 'Put the chosen line aside',
-  why: 'why-settle',
-})}`
+open the user and correct the cause. It is listed until the insurer accepts it, or nothing is left to tell.</p>`
 }`
 }
 
@@ -119,7 +124,7 @@ function differencesTable(visit: OperatorVisit, feed: string, differences: reado
       kindWords[one.kind],
       one.serviceId === undefined
         ? html`<span class="hint">nobody here</span>`
-        : userLink(one.serviceId, one.userid),
+        : userLink(visit, one.serviceId, one.userid),
       one.benefit || '–',
       // What an insurer wrote may name the person.
       ...(isSupport ? [said(one, 'ours'), said(one, 'theirs')] : []),
@@ -157,8 +162,9 @@ function choice(form: string, value: string, label: string): Html {
   return html`<input type="radio" name="one" value="${value}" form="${form}" aria-label="${label}" required>`
 }
 
-function userLink(serviceId: string, userid: string): Html {
-  return html`<a href="/users/${serviceId}">${userid || html`<code>${serviceId}</code>`}</a>`
+function userLink({ may }: OperatorVisit, serviceId: string, userid: string): Html {
+  const name = may('support') && userid !== '' ? userid : shortId(serviceId)
+  return html`<a href="/users/${serviceId}">${name}</a>`
 }
 
 function more(count: number): Slot {
