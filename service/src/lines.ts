@@ -21,7 +21,7 @@ export function openLineCutter(mostBytes: number): LineCutter {
   }
   const finish = (): Line => {
     const [first] = kept
-    const whole = kept.length === 1 ? first : Buffer.concat(kept)
+    const whole = kept.length > 1 ? Buffer.concat(kept) : (first ?? EMPTY)
     const line = { number: ++number, bytes: length > mostBytes ? undefined : whole }
     kept = []
     length = 0
@@ -31,7 +31,7 @@ export function openLineCutter(mostBytes: number): LineCutter {
     *cut(chunk) {
       let from = 0
       for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, from)) {
-        keep(chunk.subarray(from, at))
+        if (at > from) keep(chunk.subarray(from, at))
         from = at + 1
         yield finish()
       }
@@ -42,6 +42,7 @@ export function openLineCutter(mostBytes: number): LineCutter {
 }
 
 const LINE_FEED = 0x0a
+const EMPTY = Buffer.alloc(0)
 const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20])
 
 /** Whether a line has nothing but spaces, tabs and carriage returns. */

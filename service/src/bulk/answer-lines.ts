@@ -20,7 +20,7 @@ import { takeTurn } from '../http/shedding/take-turn.ts'
 import type { Turns } from '../http/shedding/turns.ts'
 import { isBlank, type Line } from '../lines.ts'
 import { type Caller, requireScope } from '../partners/authenticate.ts'
-import { answerInOrder } from './in-order.ts'
+import { answerInOrder, type Begun } from './in-order.ts'
 import { type LineRequest, readLine } from './read-line.ts'
 
 /** The handlers of the single requests that lines stand for. */
@@ -38,8 +38,7 @@ export type AnswerContext = Pick<MountContext<Caller>, 'authenticate' | 'limit'>
     readonly limits: RequestLimits
     readonly perform: PerformLine
     readonly turns: Turns
-    /** Waits for the next turn of the event loop, when lines have taken enough of this one. */
-    readonly breathe: () => Promise<unknown> | undefined
+    readonly loop: LoopTurns
     /** Whether the process is about to end: a bulk is then broken off. */
     readonly isClosing: () => boolean
   }
@@ -91,6 +90,7 @@ export function dryRun(perform: PerformLine): PerformLine {
 export function answerLines(request: FastifyRequest, reply: FastifyReply, context: AnswerContext): Readable {
   const { limits, turns } = context
   const locale = localeOf(request.headers['accept-language'])
+  const admit = admissionOf(request, context)
   let last = 0
   let unread = 0
   const refuse = (line: number, thrown: unknown): string => {
@@ -133,6 +133,12 @@ export function answerLines(request: FastifyRequest, reply: FastifyReply, contex
   }
 
   const receiving = receivingOf(request, context)
+  const notAdmitted = ({ number, bytes }: Line, error: unknown): Begun => {
+    if (bytes && isBlank(bytes)) return { answer: undefined }
+    if (errors[asServiceError(error, limits, request).code].status === 401) unread += 1
+    return { answer: refuse(number, error) }
+  }
+
   async function* lines(): AsyncGenerator<Iterable<Line>> {
     for await (const some of bodyLines(request.raw, reply.raw, receiving)) yield someLines(some)
   }
@@ -152,14 +158,17 @@ export function answerLines(request: FastifyRequest, reply: FastifyReply, contex
     failed: error => refuse(last + 1, error),
     ending: () => dropRest(request.raw, reply.raw, receiving),
     // Each line is admitted before the next one is cut, so that the lines about one user begin in their order.
-    async begin(line) {
+    begin(line) {
       last = line.number
       try {
-        return { answer: answer(line, await admit(request, context)) }
+        const admitted = admit()
+        if (!(admitted instanceof Promise)) return { answer: answer(line, admitted) }
+        return admitted.then(
+          known => ({ answer: answer(line, known) }),
+          error => notAdmitted(line, error),
+        )
       } catch (error) {
-        if (line.bytes && isBlank(line.bytes)) return { answer: undefined }
-        if (errors[asServiceError(error, limits, request).code].status === 401) unread += 1
-        return { answer: refuse(line.number, error) }
+        return notAdmitted(line, error)
       }
     },
   })
@@ -187,45 +196,72 @@ export function receivingOf(
 type Admitted = { readonly caller: Caller; readonly end: () => void }
 
 /**
- * Authenticates the caller of a line again, because a bulk may outlast its token, and waits for the partner's rate and for its
- * turn. Refuses as the single request would be, and with `unavailable` when the process is about to end.
+ * Returns what admits the lines of a request. It authenticates the caller again, once in a turn of the event loop, because a bulk may
+ * outlast its token, and waits for the partner's rate and for its turn. Refuses as the single request would be, and with
+ * `unavailable` when the process is about to end.
  */
-async function admit(request: FastifyRequest, context: AnswerContext): Promise<Admitted> {
-  const { authenticate, limit, turns, breathe, isClosing } = context
-  const pause = breathe()
-  if (pause) await pause
-  const known = authenticate(request, bulk)
-  const caller = known instanceof Promise ? await known : known
-  while (!isClosing() && limit(caller)?.refusal) await delay(RATE_WAIT_MS)
-  if (isClosing()) throw new ServiceError('unavailable')
-  const { partnerId } = caller.partner
-  const end = turns.isOpen(partnerId)
-    ? turns.begin(partnerId)
-    : await takeTurn(turns, { caller: partnerId, lane: request.id, weight: 1 })
-  return { caller, end }
+function admissionOf(request: FastifyRequest, context: AnswerContext): () => Admitted | Promise<Admitted> {
+  const { authenticate, limit, turns, loop, isClosing } = context
+  let known: { readonly caller: Caller; readonly turn: number } | undefined
+  const enter = (caller: Caller): Admitted | Promise<Admitted> => {
+    if (isClosing()) throw new ServiceError('unavailable')
+    known = { caller, turn: loop.turn() }
+    const { partnerId } = caller.partner
+    const isAllowed = !limit(caller)?.refusal
+    if (isAllowed && turns.isOpen(partnerId)) return { caller, end: turns.begin(partnerId) }
+    const wait = async () => {
+      for (let mayGoOn = isAllowed; !mayGoOn; mayGoOn = !limit(caller)?.refusal) {
+        await delay(RATE_WAIT_MS)
+        if (isClosing()) throw new ServiceError('unavailable')
+      }
+      return { caller, end: await takeTurn(turns, { caller: partnerId, lane: request.id, weight: 1 }) }
+    }
+    return wait()
+  }
+  const admit = (): Admitted | Promise<Admitted> => {
+    const pause = loop.pause()
+    if (pause) return pause.then(admit)
+    if (known?.turn === loop.turn()) return enter(known.caller)
+    const caller = authenticate(request, bulk)
+    return caller instanceof Promise ? caller.then(enter) : enter(caller)
+  }
+  return admit
 }
 
 const RATE_WAIT_MS = 50
+
+/** The turns of the event loop, as lines take them. */
+export type LoopTurns = {
+  /** The number of this turn. */
+  turn(): number
+  /** Resolves in the next turn, when lines have taken enough of this one. */
+  pause(): Promise<void> | undefined
+}
 
 /**
  * Lets the event loop go on once the lines of all bulks have taken a millisecond of its turn. Lines that are in memory follow each
  * other without a turn between them: 64 KiB of line feeds would keep everything else from being read.
  */
-export function openBreathing(): AnswerContext['breathe'] {
+export function openLoopTurns(): LoopTurns {
+  let turn = 0
   let since: number | undefined
   const isOver = () => since !== undefined && performance.now() - since > LOOP_TURN_MS
   const nextTurn = async () => {
     while (isOver()) await loopTurn()
   }
-  return () => {
-    if (isOver()) return nextTurn()
-    if (since === undefined) {
-      since = performance.now()
-      setImmediate(() => {
-        since = undefined
-      })
-    }
-    return undefined
+  return {
+    turn: () => turn,
+    pause() {
+      if (isOver()) return nextTurn()
+      if (since === undefined) {
+        since = performance.now()
+        setImmediate(() => {
+          turn += 1
+          since = undefined
+        })
+      }
+      return undefined
+    },
   }
 }
 

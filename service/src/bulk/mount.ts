@@ -10,7 +10,7 @@ import {
   answerLines,
   dryRun,
   type LineHandlers,
-  openBreathing,
+  openLoopTurns,
   performLines,
   receivingOf,
 } from './answer-lines.ts'
@@ -18,7 +18,7 @@ import type { OpenBulks } from './open-bulks.ts'
 
 /** What a bulk needs from the other parts. */
 type BulkContext = MountContext<Caller> &
-  Omit<AnswerContext, 'perform' | 'breathe'> & {
+  Omit<AnswerContext, 'perform' | 'loop'> & {
     readonly bulks: OpenBulks
     readonly handlers: LineHandlers
     /** The same handlers, which write nothing. */
@@ -34,7 +34,7 @@ export function mountBulk(app: FastifyInstance, context: BulkContext): void {
   const checkQuery = compileCheck(bulk.query, 'query')
   const live = performLines(context.handlers, context.onRefusedBody)
   const dry = dryRun(performLines(context.dryHandlers))
-  const breathe = openBreathing()
+  const loop = openLoopTurns()
   app.route({
     method: bulk.method,
     url: context.basePath + bulk.path,
@@ -56,7 +56,7 @@ export function mountBulk(app: FastifyInstance, context: BulkContext): void {
       return reply
         .header('cache-control', 'no-store')
         .type('application/x-ndjson; charset=utf-8')
-        .send(answerLines(request, reply, { ...context, perform, breathe }))
+        .send(answerLines(request, reply, { ...context, perform, loop }))
     },
   })
 }
