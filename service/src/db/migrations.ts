@@ -13,7 +13,7 @@ export type Migration = {
 }
 
 /**
- * Whether a version of the service serves on a schema that this file, which it does not know, has changed. A file that only
+ * Whether an older version of the service may still serve after this newer migration. A file that only
  * adds says nothing about versions; one that takes something away ends in `.from-1.2.sql`, after the first version that
  * does without it.
  */

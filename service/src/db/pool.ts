@@ -42,7 +42,7 @@ export type Pool = {
 /** The name of a service's database sessions, by which `enrolment copy` sees that a service runs. */
 export const SERVICE_SESSIONS = 'enrolment serve'
 
-/** Writes an address so that the driver prints nothing about its mode: it verifies in full with each of these, and says so in six lines. */
+/** pg treats these three modes as verify-full, and warns about that in six lines, so the address says verify-full itself. */
 export function asVerified(url: string): string {
   return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }

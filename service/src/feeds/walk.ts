@@ -50,7 +50,7 @@ export type Walk = {
   readonly now: Instant
   /** Whether everybody is compared, also whose version has been seen. */
   readonly everybody: boolean
-  /** Whether also what the insurer knows already is said again. */
+  /** Whether lines that the insurer already has are sent again. */
   readonly full: boolean
 }
 

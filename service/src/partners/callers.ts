@@ -61,8 +61,8 @@ const MAX_BATCH = 500
 const LONGEST_MS = 20_000
 
 /**
- * Opens a memory of callers. It does not extend the second of contract §3: a caller is kept until the oldest of what
- * was read of it is a second old, or until the token expires, and is dropped when the directory forgets its partner.
+ * Opens a memory of callers. A caller is never kept longer than the one second that contract §3 allows: until the oldest row
+ * that was read of it is a second old, or until the token expires, and is dropped when the directory forgets its partner.
  *
  * Callers in use are read ahead: before they are too old, one statement for all of them asks whether their rows are
  * unchanged, and no request waits for it. If its answer comes too late, or a row has changed, the next request looks the

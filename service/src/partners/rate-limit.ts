@@ -30,8 +30,8 @@ const TOLD_EVERY_MS = 10
 
 /**
  * A token bucket for each partner with a limit (contract §13): the requests of one second at most at once, refilled
- * steadily. Processes that share an address tell each other (`tellOthers`) what they allowed, so that their buckets are one but for
- * some milliseconds. One that starts beside others knows nothing of the last second: its buckets begin with what came since.
+ * steadily. Processes that share an address tell each other (`tellOthers`) what they allowed, so together they act as one bucket, a few
+ * milliseconds late. One that starts beside others knows nothing of the last second: its buckets begin with what came since.
  */
 export function openRateLimits({
   real,

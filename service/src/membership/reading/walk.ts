@@ -25,7 +25,7 @@ export type UserWalk = (partner: Partner, walk: Walk) => Promise<UserPage>
 const PAGE = 500
 /**
  * A change carries the instant at which it was decided, and is committed within the two seconds for which it waits for
- * locks. A walk that began between the two did not meet it, so the next one looks back so far.
+ * locks. A walk in between missed it; the next walk looks back two seconds.
  */
 const COMMITTED_WITHIN_MS = 2000
 
