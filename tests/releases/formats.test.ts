@@ -8,7 +8,7 @@ import { cursorAfter } from '../../service/src/accounts/list-handlers.ts'
 import { hashOf, leafOf } from '../../service/src/audit/blocks.ts'
 import { reservationOf } from '../../service/src/idempotency/key-reservation.ts'
 import { openErasureList } from '../../service/src/membership/erasure-list/list.ts'
-import { openAnswer, sealAnswer } from '../../service/src/membership/records/insurer-lines.ts'
+import { openInsurerAnswer, sealInsurerAnswer } from '../../service/src/membership/records/insurer-lines.ts'
 import { openJson, sealJson } from '../../service/src/membership/records/sealed.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
 import { sessionOfSecretId, sessionSecretId } from '../../service/src/registration/session/secret-id.ts'
@@ -150,8 +150,8 @@ const formats: Readonly<Record<string, Format>> = {
     means: { action: 'add', line: '7' },
   },
   'answer to a feed line': {
-    write: key => base64(sealAnswer(key, user, insurersAnswer)),
-    read: (text, key) => openAnswer(key, user, bytes(text)),
+    write: key => base64(sealInsurerAnswer(key, user, insurersAnswer)),
+    read: (text, key) => openInsurerAnswer(key, user, bytes(text)),
     means: insurersAnswer,
   },
   'statement line': {

@@ -23,7 +23,7 @@ import {
   mergePerson,
   missingForAccount,
   type Person,
-  personOf,
+  personSent,
   residenceOf,
   tooManyDetails,
   updatedPerson,
@@ -81,7 +81,7 @@ export function accountHandlers(context: {
       if (stored?.status === 'active') return refuse('user_exists')
       const entry =
         stored?.entryExpiresAt === undefined ? undefined : commandContext.member?.person('prefill')
-      const person = mergePerson(entry, personOf(body))
+      const person = mergePerson(entry, personSent(body))
       const missing = missingForAccount(person)
       if (missing.length > 0) return refuseMissing(missing, 'is required')
       const excess = tooManyDetails(person)

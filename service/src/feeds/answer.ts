@@ -6,7 +6,7 @@ import {
   noteFarewellSent,
   type OpenFarewell,
 } from '../membership/records/farewells.ts'
-import { openAnswer, sealAnswer } from '../membership/records/insurer-lines.ts'
+import { openInsurerAnswer, sealInsurerAnswer } from '../membership/records/insurer-lines.ts'
 import { openDataKey } from '../membership/records/sealed.ts'
 import { raise } from '../membership/rules/events.ts'
 import { isRefusal, refuse } from '../membership/rules/refusal.ts'
@@ -159,13 +159,13 @@ async function recordAnswer(
   const { isAccepted, code, text, memberId } = answer
   const user = { partnerId: line.partner_id, serviceId: line.service_id }
   const key = openDataKey(partner, line.service_id, line.wrapped_key)
-  const before = line.sealed_answer && openAnswer(key, user, line.sealed_answer)
+  const before = line.sealed_answer && openInsurerAnswer(key, user, line.sealed_answer)
   const status = isAccepted ? 'accepted' : 'refused'
   // A refusal that an operator settled is not opened again by the same file.
   const isKnown = line.status === status || (!isAccepted && line.status === 'settled')
   if (isKnown && before?.code === code && before.memberId === memberId) return 'known'
   // A member number stays, also when a later answer leaves it out.
-  const sealed = sealAnswer(key, user, { code, text, memberId: memberId || (before?.memberId ?? '') })
+  const sealed = sealInsurerAnswer(key, user, { code, text, memberId: memberId || (before?.memberId ?? '') })
   const noted = noteAnswer(line, { isAccepted, sealed, at: clock.real() })
   if (isKnown) {
     await database.query(noted)

@@ -1,5 +1,5 @@
 import type { Executor } from '../db/database.ts'
-import { openAnswer } from '../membership/records/insurer-lines.ts'
+import { openInsurerAnswer } from '../membership/records/insurer-lines.ts'
 import { openDataKey } from '../membership/records/sealed.ts'
 import type { Partner } from '../partners/partner.ts'
 import { findRefused } from './answer-store.ts'
@@ -29,7 +29,7 @@ export async function refusedOf(
     const { partnerId } = partner
     for (const row of await findRefused(database, { partnerId, feed, run })) {
       const user = { partnerId, serviceId: row.service_id }
-      const { code, text } = openAnswer(
+      const { code, text } = openInsurerAnswer(
         openDataKey(partner, row.service_id, row.wrapped_key),
         user,
         row.sealed_answer,

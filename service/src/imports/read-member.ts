@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { PlainDate } from '../calendar/calendar.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { compileCheck } from '../http/validation.ts'
-import { type Person, personOf } from '../membership/rules/person.ts'
+import { type Person, personSent } from '../membership/rules/person.ts'
 
 // Benefits and consents have a form of their own here; of effectivedate, `offersince` says since when.
 const { benefits: _benefits, consents: _consents, effectivedate: _date, ...fields } = CreateUser.properties
@@ -85,7 +85,7 @@ type PersonalOnly<Given> = { [Field in keyof Given]: Field extends keyof Person 
  * left out of the form above does not compile, because it would be lost in silence.
  */
 export function personIn<Given extends PersonalOnly<Given>>(given: Given): Person {
-  return personOf(given as Parameters<typeof personOf>[0])
+  return personSent(given as Parameters<typeof personSent>[0])
 }
 
 /** Reads a member; a list of faults where the line does not fit the fields. */

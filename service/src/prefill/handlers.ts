@@ -8,7 +8,7 @@ import type { AccountCommands } from '../membership/requests/account-command.ts'
 import { accepted } from '../membership/requests/answer.ts'
 import { refuseBirthDate } from '../membership/requests/birth-date.ts'
 import { raise } from '../membership/rules/events.ts'
-import { type Person, personOf } from '../membership/rules/person.ts'
+import { type Person, personSent } from '../membership/rules/person.ts'
 import type { User } from '../membership/rules/state.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
@@ -22,7 +22,7 @@ export function prefillHandlers({ commands, clock }: { commands: AccountCommands
     if (version === 'v2' && idempotencyKeyOf(request.headers) === undefined)
       throw new ServiceError('idempotency_key_missing')
     accepted(refuseBirthDate(body.dob, { now: clock.now(partner), zone: partner.timezone }), request)
-    const person = personOf(body)
+    const person = personSent(body)
     // With v1 the key is ignored, so a malformed one is no error either.
     const mode = version === 'v2' ? 'prefill' : 'ignored'
     const command = { userid: body.userid, why: 'prefill', mode, startsAnew: true } as const

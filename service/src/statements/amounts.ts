@@ -11,7 +11,7 @@ export type Span = {
 export type PricedSpan = Span & { readonly price: Pick<Price, 'cents' | 'per'> | undefined }
 
 /** How a month that is somebody's first or last one is charged; of both: free if either is, else daily if either is. */
-export function modeOf(first: MonthMode | undefined, last: MonthMode | undefined): MonthMode {
+export function monthModeOf(first: MonthMode | undefined, last: MonthMode | undefined): MonthMode {
   if (first === 'free' || last === 'free') return 'free'
   return first === 'daily' || last === 'daily' ? 'daily' : 'full'
 }

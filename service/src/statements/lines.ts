@@ -6,7 +6,7 @@ import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calen
 import type { Month } from '../calendar/month.ts'
 import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
 import { hasLength } from '../membership/rules/state.ts'
-import { centsOf, daysIn, modeOf, type Span } from './amounts.ts'
+import { centsOf, daysIn, monthModeOf, type Span } from './amounts.ts'
 
 /** A time for which a user had, has or will have a benefit or an offer, and the catalogue version under which it began. */
 export type Period = {
@@ -131,7 +131,7 @@ function spanOf(
   const isLast =
     endsAt <= month.endsAt && !all.some(one => one.name === name && one.startsAt === endsAt && hasLength(one))
   return {
-    mode: modeOf(isFirst ? firstmonth : undefined, isLast ? lastmonth : undefined),
+    mode: monthModeOf(isFirst ? firstmonth : undefined, isLast ? lastmonth : undefined),
     firstDay: startsAt <= month.startsAt ? month.firstDay : dayAt(startsAt, month.zone),
     lastDay: endsAt >= month.endsAt ? month.lastDay : dayAt(endsAt - 1, month.zone),
   }

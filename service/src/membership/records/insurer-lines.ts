@@ -88,17 +88,17 @@ export function importedRows(
     action: 'add',
     cover: { number: 1, startsOn, endsOn: undefined, details: undefined, isVoid: false },
     sealed: undefined,
-    answer: { sealed: sealAnswer(dataKey, user, { code: '', text: '', memberId }), at },
+    answer: { sealed: sealInsurerAnswer(dataKey, user, { code: '', text: '', memberId }), at },
   }))
 }
 
 /** Seals what an insurer answered with the person's data key. */
-export function sealAnswer(dataKey: Buffer, user: UserIds, answer: InsurerAnswer): Buffer {
+export function sealInsurerAnswer(dataKey: Buffer, user: UserIds, answer: InsurerAnswer): Buffer {
   return sealJson(dataKey, answer, 'insurer_lines.answer', user)
 }
 
-/** Opens what `sealAnswer` sealed. Throws for another key or another user. */
-export function openAnswer(dataKey: Buffer, user: UserIds, sealed: Buffer): InsurerAnswer {
+/** Opens what `sealInsurerAnswer` sealed. Throws for another key or another user. */
+export function openInsurerAnswer(dataKey: Buffer, user: UserIds, sealed: Buffer): InsurerAnswer {
   return openJson(dataKey, sealed, 'insurer_lines.answer', user) as InsurerAnswer
 }
 
@@ -177,7 +177,7 @@ export async function readMemberIds(
   return (dataKey, user) => benefit => {
     for (const row of byUser.get(user.serviceId) ?? []) {
       if (!dataKey || row.benefit !== benefit) continue
-      const { memberId } = openAnswer(dataKey, user, row.sealed_answer)
+      const { memberId } = openInsurerAnswer(dataKey, user, row.sealed_answer)
       if (memberId !== '') return memberId
     }
     return ''
@@ -232,7 +232,7 @@ export async function readLines(
     startsOn: row.starts_on,
     endsOn: row.ends_on ?? undefined,
     status: row.status,
-    answer: row.sealed_answer === null ? undefined : openAnswer(key, user, row.sealed_answer),
+    answer: row.sealed_answer === null ? undefined : openInsurerAnswer(key, user, row.sealed_answer),
     answeredAt: row.answered_at ?? undefined,
     openValues: () =>
       row.sealed === null

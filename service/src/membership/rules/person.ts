@@ -44,7 +44,7 @@ const addressFields = ['addline1', 'addline2', 'addline3', 'city', 'state', 'zip
 type Given = Omit<Prefill | CreateUser, 'userid'> & Pick<CreateUser, 'moredetails'> & { state?: string }
 
 /** The personal data that a request gives; `""` means not given. */
-export function personOf(request: Given): Person {
+export function personSent(request: Given): Person {
   return updatedPerson({}, request)
 }
 

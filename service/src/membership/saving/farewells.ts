@@ -2,7 +2,7 @@ import { dateAt } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import { sealFarewell } from '../records/farewells.ts'
-import { loadTold, openAnswer, type Told } from '../records/insurer-lines.ts'
+import { loadTold, openInsurerAnswer, type Told } from '../records/insurer-lines.ts'
 import { coversOf } from '../rules/covers.ts'
 import { linesFor } from '../rules/insurer-lines.ts'
 import { insurerFarewells } from './tables.ts'
@@ -68,7 +68,7 @@ async function memberIdsOf(db: Executor, { user, key }: ErasedUserRow): Promise<
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and sealed_answer is not null
     order by told_at, run, line`)
   const answers = rows.flatMap(row =>
-    key ? [{ benefit: row.benefit, memberId: openAnswer(key, user, row.sealed_answer).memberId }] : [],
+    key ? [{ benefit: row.benefit, memberId: openInsurerAnswer(key, user, row.sealed_answer).memberId }] : [],
   )
   return new Map(answers.filter(({ memberId }) => memberId !== '').map(one => [one.benefit, one.memberId]))
 }
