@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import { findRunningDatabase } from '@benefit-enrolment/embedded-postgres'
 import pg from 'pg'
 import { addEvents, addLists, addUsers } from './console-fill.mjs'
 import { send } from './console-request.mjs'
@@ -48,8 +48,7 @@ const served = await startServed('console', {
 })
 const { scratch, dataDir, address, enrolment } = served
 
-const borrowed = DATABASE_URL ? undefined : await borrowEmbeddedDatabase({ dataDir })
-const client = new pg.Client(borrowed ? borrowed.address : DATABASE_URL)
+const client = new pg.Client(DATABASE_URL ?? (await findRunningDatabase({ dataDir })))
 await client.connect()
 const consoleUrl = await served.startConsole()
 try {
@@ -125,7 +124,6 @@ try {
   say('all screens', describe([...screens.values()].flat().map(one => one.ms)))
 } finally {
   await client.end()
-  await borrowed?.release()
   await served.close()
 }
 

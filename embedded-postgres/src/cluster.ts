@@ -60,14 +60,14 @@ export async function holdsDatabase(dataDir: string): Promise<boolean> {
     if (codeOf(error) !== 'ENOENT') return true
   }
   try {
-    return (await holders(locks, 'own')).length + (await holders(locks, 'turn')).length > 0
+    return (await holders(locks)).length > 0
   } catch (error) {
     return codeOf(error) !== 'ENOENT'
   }
 }
 
 /**
- * Creates the database files when they are missing; the caller holds the turn. Throws `EmbeddedPostgresError` when
+ * Creates the database files when they are missing; the caller holds the lock. Throws `EmbeddedPostgresError` when
  * they were created by another major version, or cannot be created.
  */
 export async function prepareCluster(cluster: Cluster): Promise<void> {

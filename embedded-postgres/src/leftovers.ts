@@ -6,7 +6,7 @@ import { removeSocketDirectory } from './socket-directory.ts'
 
 /**
  * Removes the unfinished databases that a kill left in the data directory while they were created or restored; the caller
- * holds the turn, so nobody else works on one. A PostgreSQL that still brings a restored copy up is stopped.
+ * holds the lock, so nobody else works on one. A PostgreSQL that still brings a restored copy up is stopped.
  */
 export async function removeLeftovers(cluster: Cluster): Promise<void> {
   for (const name of await readdir(cluster.dataDir)) {
@@ -15,7 +15,7 @@ export async function removeLeftovers(cluster: Cluster): Promise<void> {
     if (!name.startsWith(unfinishedPrefix) || directory === cluster.directory) continue
     const orphan = await findPostmaster({ ...cluster, directory })
     if (orphan) {
-      await stopPostmaster(orphan, 'fast')
+      await stopPostmaster(orphan)
       await removeSocketDirectory(orphan.socketDirectory, cluster.account)
     }
     await removeLeftover(directory)

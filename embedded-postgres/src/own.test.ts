@@ -21,10 +21,10 @@ import {
   runScript,
   startOwner,
 } from '../test/stage.ts'
-import { borrowEmbeddedDatabase } from './borrow.ts'
 import { openCluster } from './cluster.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { ownEmbeddedDatabase } from './own.ts'
+import { withDatabase } from './running.ts'
 import { startPostgres } from './start.ts'
 
 beforeAll(preparePristine)
@@ -210,18 +210,6 @@ describe('what a kill leaves behind', () => {
     expect([isAlive(postmaster.pid), existsSync(postmaster.socketDirectory)]).toEqual([false, false])
   })
 
-  test('a command uses an orphan and ends it', async () => {
-    const dataDir = await dataDirWithDatabase()
-    const owner = await startOwner(dataDir)
-    const orphan = await postmasterPid(dataDir)
-    await kill(owner.child)
-    const borrowed = await borrowEmbeddedDatabase({ dataDir })
-    expect(await query(borrowed.address, 'select 1 as one')).toEqual([{ one: 1 }])
-    expect(await postmasterPid(dataDir)).toBe(orphan)
-    await borrowed.release()
-    expect(isAlive(orphan)).toBe(false)
-  })
-
   long('a process that was given the old process id is not signalled', async () => {
     const dataDir = await dataDirWithDatabase()
     const before = await own(dataDir)
@@ -248,7 +236,7 @@ describe('what a kill leaves behind', () => {
       await kill(owner)
       if (!existsSync(join(dataDir, 'postgres'))) return dataDir
       // The database was complete before its owner was killed, which this test is not about: try again in a new directory.
-      await (await borrowEmbeddedDatabase({ dataDir })).release()
+      await withDatabase({ dataDir }, async () => {})
       return begin(await newDataDir())
     }
     const dataDir = await begin(await newDataDir())

@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { messageOf } from './error-parts.ts'
 import { shortenLog } from './log-file.ts'
 import { addressOf, findPostmaster, stopPostmaster } from './postmaster.ts'
-import { holders, inTurn, type ProcessLock, takeLock } from './process-locks.ts'
+import { type ProcessLock, takeLock } from './process-locks.ts'
 import { hasSocket, removeSocketDirectory } from './socket-directory.ts'
 import { type Started, startPostgres } from './start.ts'
 
@@ -37,70 +37,45 @@ export async function ownEmbeddedDatabase(options: {
   isThrownAway?: boolean
 }): Promise<OwnedDatabase> {
   const cluster = await openCluster(options.dataDir, options.isThrownAway)
-  await refuseSecondOwner(cluster)
-  const taken = await inTurn(cluster.locks, PATIENCE_FOR_TURN, () => takeOver(cluster, options.log))
-  if (!taken)
+  const lock = await takeLock(cluster.locks, 'service', PATIENCE_FOR_COMMANDS)
+  if ('holder' in lock)
     throw new EmbeddedPostgresError(
-      `Another process (${(await holders(cluster.locks, 'turn')).join(', ')}) has been starting or stopping the database in ${cluster.dataDir} for a minute: end it and try again.`,
+      `The database in ${cluster.dataDir} is in use by the process ${lock.holder.pid}: stop that one first, or choose another directory with --data.`,
     )
-  return keepRunning(taken.done)
+  try {
+    return keepRunning(await takeOver(cluster, lock, options.log))
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
 }
 
-const PATIENCE_FOR_TURN = 60_000
-const PATIENCE_FOR_COMMANDS = 10_000
-// Short, because `stop()` waits for it; a restart that does not get its turn is attempted again.
-const PATIENCE_WHILE_OWNED = 1_000
+// A backup or a migration that has the database to itself ends by itself.
+const PATIENCE_FOR_COMMANDS = 60_000
 const SHORTEST_PAUSE = 50
 const LONGEST_PAUSE = 5_000
 const PAUSE_BETWEEN_CHECKS = 5_000
 // Enough for the log that PostgreSQL writes before the next check, and for a clean shutdown.
 const LEAST_SPACE = 256 * 1024 * 1024
 
-type Owned = { cluster: Cluster; log: Log; ownership: ProcessLock; socketDirectory: string; started: Started }
+type Owned = { cluster: Cluster; log: Log; lock: ProcessLock; socketDirectory: string; started: Started }
 
-async function refuseSecondOwner(cluster: Cluster): Promise<void> {
-  const [owner] = await holders(cluster.locks, 'own')
-  if (owner !== undefined)
-    throw new EmbeddedPostgresError(
-      `The database in ${cluster.dataDir} is in use by the process ${owner}: stop that one first, or choose another directory with --data.`,
-    )
-}
-
-async function takeOver(cluster: Cluster, log: Log): Promise<Owned> {
-  await refuseSecondOwner(cluster)
-  const ownership = await takeLock(cluster.locks, 'own')
-  try {
-    const startedAt = performance.now()
-    const running = await findPostmaster(cluster)
-    if (running) {
-      await waitForCommands(cluster)
-      log('database_orphan_found', { pid: running.pid })
-    }
-    const started = await startPostgres(cluster)
-    // Root must learn which user runs PostgreSQL in its place, and whether other programs share that user.
-    if (cluster.account)
-      log('database_account', {
-        user: cluster.account.name,
-        isShared: cluster.account.name === sharedAccountName,
-      })
-    log('database_started', {
-      pid: started.postmaster.pid,
-      milliseconds: Math.round(performance.now() - startedAt),
+async function takeOver(cluster: Cluster, lock: ProcessLock, log: Log): Promise<Owned> {
+  const startedAt = performance.now()
+  const orphan = await findPostmaster(cluster)
+  if (orphan) log('database_orphan_found', { pid: orphan.pid })
+  const started = await startPostgres(cluster)
+  // Root must learn which user runs PostgreSQL in its place, and whether other programs share that user.
+  if (cluster.account)
+    log('database_account', {
+      user: cluster.account.name,
+      isShared: cluster.account.name === sharedAccountName,
     })
-    return { cluster, log, ownership, started, socketDirectory: started.postmaster.socketDirectory }
-  } catch (error) {
-    await ownership.release()
-    throw error
-  }
-}
-
-/**
- * Gives commands that use the database some time to finish; no new ones can begin, because this process has the
- * turn.
- */
-async function waitForCommands(cluster: Cluster): Promise<void> {
-  const deadline = performance.now() + PATIENCE_FOR_COMMANDS
-  while ((await holders(cluster.locks, 'use')).length > 0 && performance.now() < deadline) await sleep(20)
+  log('database_started', {
+    pid: started.postmaster.pid,
+    milliseconds: Math.round(performance.now() - startedAt),
+  })
+  return { cluster, log, lock, started, socketDirectory: started.postmaster.socketDirectory }
 }
 
 function keepRunning(owned: Owned): OwnedDatabase {
@@ -145,10 +120,9 @@ async function restartWheneverItDies(owned: Owned, stopping: AbortSignal): Promi
 
   async function restart(): Promise<Started | undefined> {
     try {
-      const start = () => startPostgres(cluster, { socketDirectory, signal: stopping })
-      const again = await inTurn(cluster.locks, PATIENCE_WHILE_OWNED, start)
-      if (again) log('database_restarted', { pid: again.done.postmaster.pid })
-      return again?.done
+      const again = await startPostgres(cluster, { socketDirectory, signal: stopping })
+      log('database_restarted', { pid: again.postmaster.pid })
+      return again
     } catch (error) {
       if (!stopping.aborted) log('database_restart_failed', { error: messageOf(error) })
       return undefined
@@ -173,7 +147,7 @@ async function lookAfter(
       const running = await findPostmaster(cluster)
       // Without its socket PostgreSQL gets no new sessions. The address must stay the same, so PostgreSQL is
       // stopped and `restartWheneverItDies` starts it again.
-      if (running?.isReady && !(await hasSocket(socketDirectory))) await stopPostmaster(running, 'fast')
+      if (running?.isReady && !(await hasSocket(socketDirectory))) await stopPostmaster(running)
     } catch (error) {
       log('database_check_failed', { error: messageOf(error) })
     }
@@ -187,16 +161,12 @@ async function freeSpace(directory: string): Promise<number> {
 }
 
 async function giveUp(owned: Owned): Promise<void> {
-  const { cluster, log, ownership, socketDirectory } = owned
-  const end = async () => {
-    const running = await findPostmaster(cluster)
-    if (running) await stopPostmaster(running, 'fast')
-    await removeSocketDirectory(socketDirectory, cluster.account)
-  }
+  const { cluster, log, lock, socketDirectory } = owned
   try {
-    // A command that hangs while it has the turn must not prevent the stop.
-    if (!(await inTurn(cluster.locks, PATIENCE_WHILE_OWNED, end))) await end()
-    await ownership.release()
+    const running = await findPostmaster(cluster)
+    if (running) await stopPostmaster(running)
+    await removeSocketDirectory(socketDirectory, cluster.account)
+    await lock.release()
     log('database_stopped')
   } catch (error) {
     log('database_stop_failed', { error: messageOf(error) })

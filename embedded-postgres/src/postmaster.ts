@@ -31,16 +31,11 @@ export function addressOf(postmaster: { socketDirectory: string; port: number })
 }
 
 /**
- * Stops PostgreSQL and waits until its process is gone. `fast` ends all sessions; `smart` first waits some seconds
- * for them to end. When a signal has no effect, a stronger one follows. Throws `EmbeddedPostgresError` when the
- * process survives all of them.
+ * Stops PostgreSQL with all its sessions, and waits until its process is gone. When a signal has no effect, a stronger one
+ * follows. Throws `EmbeddedPostgresError` when the process survives all of them.
  */
-export async function stopPostmaster(
-  postmaster: Pick<Postmaster, 'pid' | 'life'>,
-  mode: 'fast' | 'smart',
-): Promise<void> {
-  const steps = mode === 'smart' ? [smart, ...fastSteps] : fastSteps
-  for (const { signal, patience } of steps) {
+export async function stopPostmaster(postmaster: Pick<Postmaster, 'pid' | 'life'>): Promise<void> {
+  for (const { signal, patience } of stops) {
     // The process is checked just before each signal, so that a later process with the same id is never signaled.
     if (!isAlive(postmaster) || !sendSignal(postmaster.pid, signal)) return
     if (await waitUntilGone(postmaster, patience)) return
@@ -64,9 +59,8 @@ export async function notedSocketDirectory(cluster: Cluster): Promise<string | u
   return (await readPidFile(cluster))?.socketDirectory || undefined
 }
 
-const smart = { signal: 'SIGTERM', patience: 10_000 } as const
 // Together less than the 15 s within which the service must have stopped.
-const fastSteps = [
+const stops = [
   { signal: 'SIGINT', patience: 8_000 },
   { signal: 'SIGQUIT', patience: 3_000 },
   { signal: 'SIGKILL', patience: 2_000 },

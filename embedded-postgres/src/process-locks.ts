@@ -3,66 +3,57 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lifeOf } from './processes.ts'
 
-/**
- * What a process may do with a database directory: `turn` is held while it starts or stops PostgreSQL, `own` by the
- * one service that keeps PostgreSQL running, `use` by each command that works with the database.
- */
-type LockKind = 'turn' | 'own' | 'use'
+/** Who has a database directory to itself: a service, as long as it runs, or a command for the time of its work. */
+export type Owner = 'service' | 'command'
 
-/** A lock of one process, which ends with `release()` or with the process. */
+/** The lock of one owner, which ends with `release()` or with the process. */
 export type ProcessLock = { release(): Promise<void> }
+
+/** A process that has the lock. */
+export type Holder = { readonly owner: Owner; readonly pid: number }
 
 // Node has no file locks. A lock is an empty file named after one run of one process. Anybody may delete the lock
 // of a dead process without a race, because no process will ever take a lock of that name again.
 let locksTaken = 0
 
-/** Takes a lock in `directory`. It does not check which locks other processes hold. */
-export async function takeLock(directory: string, kind: LockKind): Promise<ProcessLock> {
-  locksTaken += 1
-  const file = join(directory, `${kind}.${process.pid}.${lifeOf(process.pid) ?? 'unknown'}.${locksTaken}`)
-  await writeFile(file, '', { flag: 'wx', mode: 0o600 })
-  return { release: () => rm(file, { force: true }) }
-}
-
-/** The ids of the processes that hold a lock of this kind. Locks of dead processes are removed. */
-export async function holders(directory: string, kind: LockKind): Promise<number[]> {
-  const pids: number[] = []
+/** The processes that have the lock; of two that take it at once both may, for a moment. Locks of dead processes are removed. */
+export async function holders(directory: string): Promise<readonly Holder[]> {
+  const found: Holder[] = []
   for (const file of await readdir(directory)) {
-    const [fileKind, pid, life] = file.split('.')
-    if (fileKind !== kind) continue
-    if (lifeOf(Number(pid)) === life) pids.push(Number(pid))
-    else await rm(join(directory, file), { force: true })
+    const [owner = '', pid, life] = file.split('.')
+    if (lifeOf(Number(pid)) !== life) await rm(join(directory, file), { force: true })
+    else if (owner === 'service' || owner === 'command') found.push({ owner, pid: Number(pid) })
   }
-  return pids
+  return found
 }
 
 /**
- * Runs `work` while no other process and no other call starts or stops the database. Returns `undefined`, without
- * having run it, when the turn does not come within `patience` milliseconds.
+ * Takes the lock of a database directory. Returns who has it, when that is a service, or a command that keeps it for longer than
+ * `patience` milliseconds.
  */
-export async function inTurn<T>(
+export async function takeLock(
   directory: string,
+  owner: Owner,
   patience: number,
-  work: () => Promise<T>,
-): Promise<{ done: T } | undefined> {
-  const turn = await takeTurn(directory, performance.now() + patience)
-  if (!turn) return undefined
-  try {
-    return { done: await work() }
-  } finally {
-    await turn.release()
-  }
-}
-
-async function takeTurn(directory: string, deadline: number): Promise<ProcessLock | undefined> {
+): Promise<ProcessLock | { readonly holder: Holder }> {
+  const deadline = performance.now() + patience
   for (;;) {
-    if ((await holders(directory, 'turn')).length === 0) {
+    const [holder] = await holders(directory)
+    if (!holder) {
+      locksTaken += 1
+      const file = join(
+        directory,
+        `${owner}.${process.pid}.${lifeOf(process.pid) ?? 'unknown'}.${locksTaken}`,
+      )
+      await writeFile(file, '', { flag: 'wx', mode: 0o600 })
       // The lock is taken before the others are checked, so that of two calls at once at least one sees the other.
-      const turn = await takeLock(directory, 'turn')
-      if ((await holders(directory, 'turn')).length === 1) return turn
-      await turn.release()
-    }
-    if (performance.now() > deadline) return undefined
+      if ((await holders(directory)).length === 1) return { release: () => rm(file, { force: true }) }
+      await rm(file, { force: true })
+      if (performance.now() > deadline + PATIENCE_FOR_RACES)
+        throw new Error('the lock was taken by several again and again')
+    } else if (holder.owner === 'service' || performance.now() > deadline) return { holder }
     await sleep(5 + Math.random() * 30)
   }
 }
+
+const PATIENCE_FOR_RACES = 60_000

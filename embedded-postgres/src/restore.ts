@@ -6,7 +6,7 @@ import type { SocketAddress } from './database.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { addressOf, stopPostmaster } from './postmaster.ts'
-import { inTurn } from './process-locks.ts'
+import { takeLock } from './process-locks.ts'
 import { removeSocketDirectory } from './socket-directory.ts'
 import { startPostgres } from './start.ts'
 
@@ -28,7 +28,10 @@ export async function restoreDatabase(options: {
   // Before the refusal, because it knows whether there is a database or only a file of this name.
   const cluster = await openCluster(options.dataDir)
   if (isTaken) throw taken(cluster.dataDir)
-  const restored = await inTurn(cluster.locks, PATIENCE_FOR_TURN, async () => {
+  const lock = await takeLock(cluster.locks, 'command', PATIENCE)
+  if ('holder' in lock)
+    throw new EmbeddedPostgresError(`Another process works on ${cluster.dataDir}: end it and try again.`)
+  try {
     if ((await readdir(cluster.dataDir)).includes('postgres')) throw taken(cluster.dataDir)
     // Before the copy is made: an earlier one, whose restore was interrupted, could fill the disk.
     await removeLeftovers(cluster)
@@ -41,13 +44,13 @@ export async function restoreDatabase(options: {
     } finally {
       await rm(directory, { recursive: true, force: true })
     }
-  })
-  if (!restored)
-    throw new EmbeddedPostgresError(`Another process works on ${cluster.dataDir}: end it and try again.`)
+  } finally {
+    await lock.release()
+  }
   return manifest
 }
 
-const PATIENCE_FOR_TURN = 60_000
+const PATIENCE = 60_000
 
 function taken(dataDir: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
@@ -87,7 +90,7 @@ async function bringUp(cluster: Cluster, prepare: (address: SocketAddress) => Pr
   try {
     await prepare(addressOf(postmaster))
   } finally {
-    await stopPostmaster(postmaster, 'fast')
+    await stopPostmaster(postmaster)
     await removeSocketDirectory(postmaster.socketDirectory, cluster.account)
   }
 }

@@ -35,7 +35,7 @@ type Ending = { code: number | null; signal: NodeJS.Signals | null; failure?: st
 /**
  * Starts PostgreSQL on a cluster, which is created first when it is missing, removes what a kill left beside it, and creates the application's role and
  * database. Its socket is in a new directory, or with `again` in the directory used before. The caller holds the
- * turn, so a PostgreSQL that still runs on the cluster was left by another process and is stopped. Throws
+ * lock, so a PostgreSQL that still runs on the cluster was left by another process and is stopped. Throws
  * `EmbeddedPostgresError` with PostgreSQL's own reason, or an abort error when the signal aborts; no process is
  * left running then.
  */
@@ -85,7 +85,7 @@ const PATIENCE_WITH_RECOVERY = 300_000
 async function clearTheWay(cluster: Cluster, socketDirectory: string): Promise<void> {
   const old = await notedSocketDirectory(cluster)
   const orphan = await findPostmaster(cluster)
-  if (orphan) await stopPostmaster(orphan, 'fast')
+  if (orphan) await stopPostmaster(orphan)
   await removeStalePidFile(cluster)
   if (old && old !== socketDirectory) await removeSocketDirectory(old, cluster.account)
   await renewSocketDirectory(socketDirectory, cluster.account)
@@ -125,7 +125,7 @@ async function attempt(
     await prepareDatabase(addressOf(postmaster))
     return { postmaster, ended }
   } catch (error) {
-    await stopPostmaster(born, 'fast')
+    await stopPostmaster(born)
     throw error
   }
 }

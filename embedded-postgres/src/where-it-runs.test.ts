@@ -97,8 +97,7 @@ describe('where it runs', () => {
       await ending(
         runScript(
           `${imports}
-      const borrowed = await borrowEmbeddedDatabase({ dataDir: process.argv[1] })
-      await borrowed.release()`,
+      await withDatabase({ dataDir: process.argv[1] }, async () => {})`,
           dataDir,
           nobody,
         ),
@@ -120,7 +119,7 @@ describe('where it runs', () => {
     await chown(dataDir, nobody.uid, nobody.gid)
     const first = runScript(
       `${imports}
-      await (await borrowEmbeddedDatabase({ dataDir: process.argv[1] })).release()`,
+      await withDatabase({ dataDir: process.argv[1] }, async () => {})`,
       dataDir,
       nobody,
     )

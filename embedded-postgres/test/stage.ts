@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { onTestFinished, test } from 'vitest'
-import { borrowEmbeddedDatabase } from '../src/borrow.ts'
 import type { SocketAddress } from '../src/database.ts'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '../src/own.ts'
+import { withDatabase } from '../src/running.ts'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 export const nobody = { uid: 65534, gid: 65534 }
@@ -22,8 +22,7 @@ export async function preparePristine(): Promise<() => Promise<void>> {
   // The owners that are killed here run as processes of their own, from the built output.
   execFileSync('npx', ['tsc', '-b'], { cwd: join(root, '..'), stdio: 'pipe' })
   pristine = await mkdtemp(join(tmpdir(), 'embedded-test-'))
-  const borrowed = await borrowEmbeddedDatabase({ dataDir: pristine })
-  await borrowed.release()
+  await withDatabase({ dataDir: pristine }, async () => {})
   return () => rm(pristine, { recursive: true, force: true })
 }
 
@@ -34,7 +33,7 @@ export const rootTest = process.getuid?.() === 0 ? long : test.skip
 export const imports = `
   import pg from 'pg'
   import { ownEmbeddedDatabase } from '${root}/dist/own.js'
-  import { borrowEmbeddedDatabase } from '${root}/dist/borrow.js'`
+  import { withDatabase } from '${root}/dist/running.js'`
 
 export const ownerScript = `${imports}
   const owned = await ownEmbeddedDatabase({ dataDir: process.argv[1], log: () => {} })
@@ -83,8 +82,7 @@ export async function startOwner(
   const child = runScript(ownerScript, dataDir, account)
   onTestFinished(async () => {
     await kill(child)
-    if (existsSync(join(dataDir, 'postgres/postmaster.pid')))
-      await (await borrowEmbeddedDatabase({ dataDir })).release()
+    if (existsSync(join(dataDir, 'postgres/postmaster.pid'))) await withDatabase({ dataDir }, async () => {})
   })
   if (!child.stdout) throw new Error('the owner has no standard output')
   for await (const line of createInterface(child.stdout)) return { child, address: JSON.parse(line) }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import { withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -78,14 +78,14 @@ async function onEmbedded<T>(
   user: string,
   work: (database: ReturnType<typeof openDatabase>) => Promise<T>,
 ): Promise<T> {
-  const borrowed = await borrowEmbeddedDatabase({ dataDir })
-  const database = openDatabase({ ...borrowed.address, user }, { max: 1, ...patientDatabase })
-  try {
-    return await work(database)
-  } finally {
-    await database.close()
-    await borrowed.release()
-  }
+  return withDatabase({ dataDir }, async address => {
+    const database = openDatabase({ ...address, user }, { max: 1, ...patientDatabase })
+    try {
+      return await work(database)
+    } finally {
+      await database.close()
+    }
+  })
 }
 
 /** The bytes of all files: tables and log. */

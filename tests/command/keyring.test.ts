@@ -147,7 +147,7 @@ describe('a rotation of both under load, on two processes', () => {
       // The link was created under the later of the two.
       expect(peppers.map(key => key.inuse['sessions'])).toEqual([0, 1])
       expect(await refusal(stage, 'keyring', 'retire', peppers.at(-1)?.id ?? '')).toMatch(
-        /^The pepper \w+ is in use \(.*access token.*\): `enrolment keyring show` tells when/,
+        /^The pepper [\w-]+ is in use \(.*access token.*\): `enrolment keyring show` tells when/,
       )
       // Data hashed with the old peppers is given up: the link, and the secret with its tokens.
       await a.revokeLinkToken({ sessionid: linkId })

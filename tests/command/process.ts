@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { benefitEnrolment } from '@benefit-enrolment/cli'
 import { runProgram } from '@benefit-enrolment/command'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import { withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, onTestFinished } from 'vitest'
 import { enrolment } from '../../service/src/program.ts'
 
@@ -274,7 +274,6 @@ export async function newDataDir(): Promise<string> {
 /** Stops the embedded database of a data directory, if one runs there. */
 export async function endDatabase(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, 'postgres/postmaster.pid'))) return
-  // Borrowing an orphaned database stops it.
-  const borrowed = await borrowEmbeddedDatabase({ dataDir }).catch(() => undefined)
-  await borrowed?.release()
+  // A PostgreSQL that was left behind is stopped by whoever comes next.
+  await withDatabase({ dataDir }, async () => {}).catch(() => {})
 }

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import { withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import type { DatabaseAddress } from '../../service/src/db/database.ts'
@@ -43,7 +43,9 @@ test.skipIf(written === undefined)('the year of a release is written', async () 
   const env = { ENROLMENT_ROOT_KEY: world.rootKey }
   const [data, backup] = [join(path, 'data'), join(path, 'backup')]
   await runJson(['copy', '--to', data], { env: { ...env, DATABASE_URL: url } })
-  await runJson(['resume', '--data', data], { env })
+  await withDatabase({ dataDir: data }, address =>
+    runJson(['resume'], { env: { ...env, DATABASE_URL: urlOf(address) } }),
+  )
   await runJson(['backup', backup, '--data', data], { env })
   for (const [name, directory] of [['backup', backup] as const, ['data', data] as const])
     execFileSync('tar', ['-cJf', fileURLToPath(new URL(`${name}.tar.xz`, at)), '-C', directory, '.'], {
@@ -77,13 +79,13 @@ test
     const unpacked = kind === 'data' ? data : path
     mkdirSync(unpacked, { recursive: true, mode: 0o700 })
     execFileSync('tar', ['-xJf', packed, '-C', unpacked])
-    if (kind === 'backup') {
-      await runJson(['restore', path, '--data', data], place)
-      await runJson(['resume', '--data', data], place)
-    } else await runJson(['migrate', '--data', data], place)
-    const borrowed = await borrowEmbeddedDatabase({ dataDir: data })
-    onTestFinished(() => borrowed.release())
-    await readWorld(world, borrowed.address)
+    if (kind === 'backup') await runJson(['restore', path, '--data', data], place)
+    else await runJson(['migrate', '--data', data], place)
+    await withDatabase({ dataDir: data }, async address => {
+      if (kind === 'backup')
+        await runJson(['resume'], { env: { ...place.env, DATABASE_URL: urlOf(address) } })
+      await readWorld(world, address)
+    })
   }
 })
 

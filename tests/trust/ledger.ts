@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import { withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, vi } from 'vitest'
 import { type Executor, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -37,19 +37,19 @@ export async function checkLedger(books: Books): Promise<void> {
 export async function checkEmbeddedLedger(
   books: Omit<Books, 'database'> & { readonly dataDir: string },
 ): Promise<void> {
-  const borrowed = await borrowEmbeddedDatabase({ dataDir: books.dataDir })
-  const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
-  const owner = openDatabase({ ...borrowed.address, user: 'postgres' }, { max: 1, ...patientDatabase })
-  try {
-    await checkLedger({ ...books, database })
-    // Rows that are only in memory reach the data files.
-    await owner.script('checkpoint')
-    await checkFiles(books.dataDir)
-  } finally {
-    await database.close()
-    await owner.close()
-    await borrowed.release()
-  }
+  await withDatabase({ dataDir: books.dataDir }, async address => {
+    const database = openDatabase(address, { max: 2, ...patientDatabase })
+    const owner = openDatabase({ ...address, user: 'postgres' }, { max: 1, ...patientDatabase })
+    try {
+      await checkLedger({ ...books, database })
+      // Rows that are only in memory reach the data files.
+      await owner.script('checkpoint')
+      await checkFiles(books.dataDir)
+    } finally {
+      await database.close()
+      await owner.close()
+    }
+  })
 }
 
 type FoundUser = UserState & { readonly versions: number; readonly events: readonly string[] }

@@ -1,5 +1,5 @@
 import { type Command, dataDirOf, type Input } from '@benefit-enrolment/command'
-import { backUpDatabase, borrowEmbeddedDatabase, restoreDatabase } from '@benefit-enrolment/embedded-postgres'
+import { backUpDatabase, restoreDatabase, withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -19,30 +19,23 @@ const backup: Command = {
     if (!(await hasDatabase(input)))
       throw new OperatorError(`There is no database in ${dataDir}: name its directory with --data.`)
     const [into = ''] = input.positionals
-    const borrowed = await borrowEmbeddedDatabase({ dataDir })
-    try {
-      const note = (result: string, at: number) =>
-        noteMaking(borrowed.address, { action: 'backup', result, at })
+    const { startedAt, endedAt, files } = await withDatabase({ dataDir }, async address => {
+      const note = (result: string, at: number) => noteMaking(address, { action: 'backup', result, at })
       await note('begun', Date.now())
-      const { startedAt, endedAt, files } = await backUpDatabase({
-        dataDir,
-        address: borrowed.address,
-        into,
-      }).catch(async error => {
+      const made = await backUpDatabase({ dataDir, address, into }).catch(async error => {
         await note('failed', Date.now())
         throw error
       })
-      await note('done', Date.parse(endedAt))
-      const bytes = files.reduce((sum, file) => sum + file.size, 0)
-      input.print({ directory: into, startedat: startedAt, endedat: endedAt, files: files.length, bytes }, [
-        `backed up to ${into}: ${files.length} files, ${Math.ceil(bytes / 2 ** 20)} MiB, each read back and compared`,
-        config.rootKey === undefined
-          ? `The keys are not in it: keep ${dataDir}/keyring.json somewhere else, and the list of erasures with it.`
-          : 'The keys are not in it: keep ENROLMENT_ROOT_KEY somewhere else, and the list of erasures with it.',
-      ])
-    } finally {
-      await borrowed.release()
-    }
+      await note('done', Date.parse(made.endedAt))
+      return made
+    })
+    const bytes = files.reduce((sum, file) => sum + file.size, 0)
+    input.print({ directory: into, startedat: startedAt, endedat: endedAt, files: files.length, bytes }, [
+      `backed up to ${into}: ${files.length} files, ${Math.ceil(bytes / 2 ** 20)} MiB, each read back and compared`,
+      config.rootKey === undefined
+        ? `The keys are not in it: keep ${dataDir}/keyring.json somewhere else, and the list of erasures with it.`
+        : 'The keys are not in it: keep ENROLMENT_ROOT_KEY somewhere else, and the list of erasures with it.',
+    ])
   },
 }
 
@@ -81,7 +74,7 @@ const resumeCopy: Command = {
   name: 'resume',
   summary: 'Let a quiet copy write, deliver and apply due changes, once the original has ended for good.',
   run: input =>
-    onDatabase(input, 'take', async ({ database }) => {
+    onDatabase(input, { makes: false, starts: false }, async ({ database }) => {
       await reach(database, 'take')
       const wasQuiet = await resume(database)
       input.print({ resumed: wasQuiet }, [

@@ -1,11 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { type Command, dataDirOf, type Input, valued } from '@benefit-enrolment/command'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { openConsole } from '../assembly/console.ts'
 import { type Config, readConfig } from '../config.ts'
 import type { ConsoleOptions } from '../console/listener/start.ts'
 import { checkConnection } from '../db/connection-check.ts'
-import { type DatabaseAddress, openDatabase } from '../db/database.ts'
+import { openDatabase } from '../db/database.ts'
 import { loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, openLog } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -17,6 +16,7 @@ import { openLogStream } from './log-stream.ts'
 import { erasureListOf } from './operator/erasures.ts'
 import { reach } from './reach.ts'
 import { signalled } from './signals.ts'
+import { runningDatabase } from './workspace.ts'
 
 /** `enrolment console`: the operators' console, a process of its own that needs the database and the keys alone. */
 export const runConsole: Command = {
@@ -48,7 +48,8 @@ async function run(input: Input): Promise<void> {
   process.on('exit', flush)
   const ended = signalled(log)
   const dataDir = dataDirOf(input)
-  const where = await databaseOf(config, dataDir)
+  const where =
+    config.databaseUrl === undefined ? await runningDatabase(dataDir) : { url: config.databaseUrl }
   await checkConnection(where).catch(error => {
     if (config.databaseUrl !== undefined) throw error
     throw new OperatorError(
@@ -103,15 +104,4 @@ export function consoleOptions(
     )
   const signIn = consoleSignIn === undefined ? undefined : readProviderSettings(consoleSignIn)
   return { host, port, url, trustProxy, signIn }
-}
-
-/**
- * The address of the database. The embedded one is the service's: the console neither starts it nor keeps it running, so
- * that the service can be restarted, and must itself be started again afterwards.
- */
-async function databaseOf({ databaseUrl }: Config, dataDir: string): Promise<DatabaseAddress> {
-  if (databaseUrl !== undefined) return { url: databaseUrl }
-  const { address, release } = await borrowEmbeddedDatabase({ dataDir })
-  await release()
-  return address
 }

@@ -1,5 +1,5 @@
 import { type Command, neededText, valued } from '@benefit-enrolment/command'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import { withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { isCluster } from '../db/cells.ts'
 import { checkConnection } from '../db/connection-check.ts'
 import { copyDatabase } from '../db/copy-database.ts'
@@ -21,7 +21,7 @@ export const copy: Command = {
     to: valued('URL', 'the empty PostgreSQL to fill, or a directory for an embedded one (needed)'),
   },
   run: input =>
-    onDatabase(input, 'take', async ({ config, database, address }) => {
+    onDatabase(input, { makes: false, starts: true }, async ({ config, database, address }) => {
       await reach(database, 'take')
       const to = neededText(input, 'to')
       const isOfCluster = await isCluster(database)
@@ -63,13 +63,7 @@ function isDirectory(to: string): boolean {
 
 /** Runs work on the destination: a URL, or the embedded database of a directory, which is made if there is none. */
 async function into<T>(to: string, work: (destination: DatabaseAddress) => Promise<T>): Promise<T> {
-  if (!isDirectory(to)) return work({ url: to })
-  const borrowed = await borrowEmbeddedDatabase({ dataDir: to })
-  try {
-    return await work(borrowed.address)
-  } finally {
-    await borrowed.release()
-  }
+  return isDirectory(to) ? withDatabase({ dataDir: to }, work) : work({ url: to })
 }
 
 /** Makes the schema at the destination, with cells if that is a cluster. Throws OperatorError when a database is there already. */

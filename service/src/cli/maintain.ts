@@ -20,7 +20,7 @@ export const maintain: Command = {
   summary:
     'Do the work that only the owner of the tables may do; run it daily with a PostgreSQL of your own.',
   run: input =>
-    onDatabase(input, 'take', async ({ database, address, real }) => {
+    onDatabase(input, { makes: false, starts: false }, async ({ database, address, real }) => {
       await reach(database, 'take')
       if (!(await ownsTables(database)))
         throw new OperatorError(

@@ -18,7 +18,7 @@ export const migrateSchema: Command = {
     ),
   },
   run: input =>
-    onDatabase(input, 'bring up', async ({ database }) => {
+    onDatabase(input, { makes: true, starts: true }, async ({ database }) => {
       const wanted = input.text('cells')
       const cells = wanted === undefined ? undefined : Number(wanted)
       if (cells !== undefined && !(Number.isInteger(cells) && cells >= 1 && cells <= MOST_CELLS))

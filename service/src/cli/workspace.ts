@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { dataDirOf, type Input } from '@benefit-enrolment/command'
-import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
+import { findRunningDatabase, holdsDatabase, withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type AuditEntry, addEntries, addUnlessThere, entriesStatement, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
 import { checkConnection } from '../db/connection-check.ts'
@@ -60,17 +60,16 @@ export async function hasDatabase(input: Input): Promise<boolean> {
 }
 
 /**
- * Runs a command's work on its database: that of DATABASE_URL, or the embedded one, whether it runs or not. Throws
- * OperatorError when the database cannot be reached, when its schema differs from this version's, and when there is
- * none. Only commands that create something new create a database; for all others a missing one is an error, perhaps a
- * misspelled directory.
+ * Runs a command's work on its database: that of DATABASE_URL, or the embedded one, which a service runs, or which `starts` lets
+ * the command start for its work. Throws OperatorError when the database cannot be reached, when its schema differs from this
+ * version's, and when there is none, perhaps as the directory is misspelled.
  */
 export async function inWorkspace<T>(
   input: Input,
   work: (workspace: Workspace) => Promise<T>,
-  { schema = 'take' }: { schema?: SchemaUse } = {},
+  { schema = 'take', starts = false }: { schema?: SchemaUse; starts?: boolean } = {},
 ): Promise<T> {
-  return onDatabase(input, schema, async keyless => {
+  return onDatabase(input, { makes: false, starts }, async keyless => {
     await reach(keyless.database, schema)
     const { config, dataDir, database, real } = keyless
     const keyring = await loadKeyringFor(database, { dataDir, rootKey: config.rootKey })
@@ -166,19 +165,21 @@ export function systemUser(): string {
 /** The environment of a command that needs no keys. */
 type KeylessWorkspace = Pick<Workspace, 'config' | 'dataDir' | 'database' | 'address' | 'real'>
 
-/** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
+/**
+ * Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. With `makes` an
+ * embedded one that does not exist is made.
+ */
 export async function onDatabase<T>(
   input: Input,
-  schema: SchemaUse,
+  { makes, starts }: { readonly makes: boolean; readonly starts: boolean },
   work: (keyless: KeylessWorkspace) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(input.environment)
   const dataDir = dataDirOf(input)
-  if (schema === 'take' && !(await hasDatabase(input))) {
+  if (!makes && !(await hasDatabase(input)))
     throw new OperatorError(
       `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
     )
-  }
   const run = async (address: DatabaseAddress) => {
     await checkConnection(address)
     const database = openDatabase(address, { max: 3, onError: () => {}, statementTimeoutMs: 60_000 })
@@ -189,12 +190,17 @@ export async function onDatabase<T>(
     }
   }
   if (config.databaseUrl !== undefined) return run({ url: config.databaseUrl })
-  const borrowed = await borrowEmbeddedDatabase({ dataDir })
-  try {
-    return await run(borrowed.address)
-  } finally {
-    await borrowed.release()
-  }
+  return starts ? withDatabase({ dataDir }, run) : run(await runningDatabase(dataDir))
+}
+
+/** The embedded database that a service runs. Throws OperatorError when none does. */
+export async function runningDatabase(dataDir: string): Promise<DatabaseAddress> {
+  const address = await findRunningDatabase({ dataDir })
+  if (!address)
+    throw new OperatorError(
+      `No service runs on the database in ${dataDir}, and this command does not start one: start \`enrolment serve\` or \`dev\` there first.`,
+    )
+  return address
 }
 
 /** The addresses that webhooks may reach: public ones, those that the operator allows, and loopback in a sandbox. */

@@ -12,6 +12,9 @@ type Shown = { id: string; kind: 'root' | 'pepper'; state: State; replacedat?: s
 
 const kinds = ['rootKeys', 'peppers'] as const
 
+/** Keys are changed beside a stopped service, too. */
+const startsIt = { starts: true }
+
 /** The keys of a workspace in the order of the file or of the setting. */
 function keysOf(workspace: Workspace, kind: KeyKind): Omit<Shown, 'inuse'>[] {
   const name = nameOfKind[kind]
@@ -52,11 +55,15 @@ const show: Command = {
   name: 'keyring show',
   summary: 'List the root keys and peppers by their ids, and how much data still depends on each.',
   run: input =>
-    inWorkspace(input, async workspace => {
-      const keys = await shownKeys(workspace)
-      const source = workspace.config.rootKey === undefined ? 'file' : 'environment'
-      input.print({ source, keys }, keys.map(lineOf))
-    }),
+    inWorkspace(
+      input,
+      async workspace => {
+        const keys = await shownKeys(workspace)
+        const source = workspace.config.rootKey === undefined ? 'file' : 'environment'
+        input.print({ source, keys }, keys.map(lineOf))
+      },
+      startsIt,
+    ),
 }
 
 function requireFile({ config }: Workspace, instead: string): void {
@@ -82,23 +89,27 @@ const rotate: Command = {
     'Make a new root key, pepper or both, and use it from now on without a gap; older data stays readable.',
   run: input => {
     const wanted = wantedKinds(input)
-    return inWorkspace(input, async workspace => {
-      requireFile(
-        workspace,
-        'put a new key behind it after a comma and restart every process, then put the new one first and restart again, then run `enrolment keyring rewrap`.',
-      )
-      const rotated = await rotateKeys(workspace, wanted)
-      const rewrapped = wanted.includes('rootKeys') ? await rewrapAll(workspace) : 0
-      const answer = rotated.map(({ kind, id, replaced }) => ({ kind: nameOfKind[kind], id, replaced }))
-      input.print({ rotated: answer, rewrapped }, [
-        ...answer.map(
-          ({ kind, id, replaced }) => `${kind.padEnd(8)}${id} is current in place of ${replaced}`,
-        ),
-        '',
-        'Back the keyring up now: what is new from here on is lost without the new keys.',
-        'Retire the old ones with `enrolment keyring retire KEYID` when nothing depends on them any more.',
-      ])
-    })
+    return inWorkspace(
+      input,
+      async workspace => {
+        requireFile(
+          workspace,
+          'put a new key behind it after a comma and restart every process, then put the new one first and restart again, then run `enrolment keyring rewrap`.',
+        )
+        const rotated = await rotateKeys(workspace, wanted)
+        const rewrapped = wanted.includes('rootKeys') ? await rewrapAll(workspace) : 0
+        const answer = rotated.map(({ kind, id, replaced }) => ({ kind: nameOfKind[kind], id, replaced }))
+        input.print({ rotated: answer, rewrapped }, [
+          ...answer.map(
+            ({ kind, id, replaced }) => `${kind.padEnd(8)}${id} is current in place of ${replaced}`,
+          ),
+          '',
+          'Back the keyring up now: what is new from here on is lost without the new keys.',
+          'Retire the old ones with `enrolment keyring retire KEYID` when nothing depends on them any more.',
+        ])
+      },
+      startsIt,
+    )
   },
 }
 
@@ -106,11 +117,15 @@ const rewrap: Command = {
   name: 'keyring rewrap',
   summary: 'Rewrap with the current root key what older ones wrap; `rotate` does so itself.',
   run: input =>
-    inWorkspace(input, async workspace => {
-      const rewrapped = await rewrapAll(workspace)
-      const { id } = workspace.keyring.rootKeys.current
-      input.print({ current: id, rewrapped }, [`Nothing depends on another root key than ${id} any more.`])
-    }),
+    inWorkspace(
+      input,
+      async workspace => {
+        const rewrapped = await rewrapAll(workspace)
+        const { id } = workspace.keyring.rootKeys.current
+        input.print({ current: id, rewrapped }, [`Nothing depends on another root key than ${id} any more.`])
+      },
+      startsIt,
+    ),
 }
 
 const retire: Command = {
@@ -118,17 +133,21 @@ const retire: Command = {
   arguments: ['KEYID'],
   summary: 'Remove an old key from the keyring forever; refused while any data depends on it.',
   run: input =>
-    inWorkspace(input, async workspace => {
-      requireFile(
-        workspace,
-        'take the old key out of it and restart every process once `enrolment keyring show` says that nothing depends on it.',
-      )
-      const [id = ''] = input.positionals
-      const kind = nameOfKind[await retireKey(workspace, id)]
-      input.print({ kind, id, retired: true }, [
-        `The ${kind === 'root' ? 'root key' : kind} ${id} is retired: running processes forget it within a second.`,
-      ])
-    }),
+    inWorkspace(
+      input,
+      async workspace => {
+        requireFile(
+          workspace,
+          'take the old key out of it and restart every process once `enrolment keyring show` says that nothing depends on it.',
+        )
+        const [id = ''] = input.positionals
+        const kind = nameOfKind[await retireKey(workspace, id)]
+        input.print({ kind, id, retired: true }, [
+          `The ${kind === 'root' ? 'root key' : kind} ${id} is retired: running processes forget it within a second.`,
+        ])
+      },
+      startsIt,
+    ),
 }
 
 /** The commands about root keys and peppers. */
