@@ -110,4 +110,10 @@ export function setUp() {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) setUp()
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  setUp()
+  if (process.env.npm_lifecycle_event === 'setup')
+    process.stderr.write(
+      'Ready: `npm start` runs a sandbox, `npm run watch` does so while you change the code, `npm test` tests it all, and\n`npx enrolment --help` lists the commands. CONTRIBUTING.md leads to a first change.\n',
+    )
+}

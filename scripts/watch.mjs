@@ -10,6 +10,7 @@ import { refuseOptionsOfNpm } from './options-of-npm.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const watched = [
   'contract/src',
+  'command/src',
   'embedded-postgres/src',
   'service/src',
   'service/assets',
@@ -21,7 +22,8 @@ const watched = [
   'docs',
 ]
 const LOOK_MS = 500
-const given = process.argv.slice(2)
+// A free port that `--port 0` found is kept, so that an open page finds the next start.
+let given = process.argv.slice(2)
 refuseOptionsOfNpm()
 
 let service
@@ -78,7 +80,7 @@ async function bringUp() {
     return
   }
   await stop()
-  service = spawnNode('service/dist/main.js', 'dev', ...given)
+  service = startService()
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   process.stderr.write(`-- built in ${seconds} s, starting\n`)
 }
@@ -88,6 +90,19 @@ async function stop() {
   const ended = once(service, 'exit')
   service.kill('SIGTERM')
   await ended
+}
+
+function startService() {
+  const words = [join(root, 'service/dist/main.js'), 'dev', ...given]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  child.stdout.on('data', printed => {
+    process.stdout.write(printed)
+    const [, port] = /^listening on http:\S+:(\d+)/.exec(printed.toString()) ?? []
+    const zero = given.indexOf('0')
+    if (port && given[zero - 1] === '--port') given = given.with(zero, port)
+    if (port) given = given.map(word => (word === '--port=0' ? `--port=${port}` : word))
+  })
+  return child
 }
 
 function spawnNode(file, ...words) {

@@ -15,14 +15,26 @@ export function bearClosedStreams(): void {
 export function writeAnswer(text: string): void {
   checkAnswerWritten()
   process.stdout.write(text, error => {
-    if (error) outputFailure ??= (error as { code?: string }).code ?? 'unknown'
+    if (error) outputFailure ??= codeOf(error)
+  })
+}
+
+/** Writes a part of a long answer, and waits while its reader is slower. Rejects with CommandError when it could not be written. */
+export function writeBytes(bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, error => (error ? reject(incomplete(codeOf(error))) : resolve()))
   })
 }
 
 /** Throws CommandError when a part of the answer could not be written. */
 export function checkAnswerWritten(): void {
-  if (outputFailure)
-    throw new CommandError(
-      `Standard output could not be written (${outputFailure}): the answer is incomplete.`,
-    )
+  if (outputFailure) throw incomplete(outputFailure)
+}
+
+function incomplete(code: string): CommandError {
+  return new CommandError(`Standard output could not be written (${code}): the answer is incomplete.`)
+}
+
+function codeOf(error: Error): string {
+  return (error as { code?: string }).code ?? 'unknown'
 }

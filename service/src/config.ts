@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import { YEAR_MS } from './calendar/time.ts'
@@ -146,8 +146,14 @@ function secretOf(environment: Environment, name: string): string | undefined {
   if (environment[name] !== undefined)
     throw new OperatorError(`Both ${name} and ${name}_FILE are set: set one of them.`)
   try {
+    // Secrets are mounted for a group (0440), whose members may read the keys. On Windows no mode says who may.
+    if (process.platform !== 'win32' && (statSync(path).mode & 0o007) !== 0)
+      throw new OperatorError(
+        `Everybody on this machine may use the file ${path}, which ${name}_FILE names: take that right away, as by chmod o= on it, or by a mode of 0440 where it is mounted.`,
+      )
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
+    if (error instanceof OperatorError) throw error
     const { code = '' } = error as NodeJS.ErrnoException
     throw new OperatorError(`The file ${path}, which ${name}_FILE names, cannot be read (${code}).`)
   }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { checkLogs, checkTables } from '../trust/canaries.ts'
 import { urlOf } from './database-url.ts'
-import { root, run } from './process.ts'
+import { bin, root, run } from './process.ts'
 
 const service = forAllTests(startTestService)
 
@@ -47,6 +48,11 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
   expect(made).toMatchObject({ run: 1, status: 'taken', lines: 1 })
   const { stdout } = await run(['feed', 'resend', 'seaview', '1', '--stdout'], place)
   expect(stdout).toBe(await readFile(made.file, 'utf8'))
+  // Whose reader goes away: a sentence, and no event of a fault.
+  const resent = spawn(process.execPath, [bin, 'feed', 'resend', 'seaview', '1', '--stdout'], place)
+  resent.stdout.destroy()
+  const told = await new Promise(resolve => resent.stderr.setEncoding('utf8').once('data', resolve))
+  expect(told).toBe('Standard output could not be written (EPIPE): the answer is incomplete.\n')
   const said = `No such plan for ${ada.lastname}`
   await write('answers.csv', `LINE,STATUS,MESSAGE,CERT\n1,E1,${said},C-1\n`)
   expect(await feed('answer', 'seaview', 'answers.csv')).toMatchObject({ run: 1, refused: 1 })

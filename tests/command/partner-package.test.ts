@@ -99,6 +99,23 @@ describe('a profile', () => {
     })
   })
 
+  test('is not tried over plain http at another machine, where everybody between could read the secrets', async () => {
+    const folder = await emptyFolder()
+    const words = await loginWords(folder, await service.newPartner())
+    const { code, stderr } = await runCli(
+      folder,
+      'login',
+      ...words,
+      '--base-url',
+      'http://benefits.example.com',
+    )
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'Your secrets would cross the network in clear: give the https address of the service; see --help.\n',
+    })
+  })
+
   test('of refused credentials is not stored', async () => {
     const folder = await emptyFolder()
     const words = await loginWords(folder, await service.newPartner(), 'wrong')

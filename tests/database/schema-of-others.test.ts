@@ -171,3 +171,14 @@ embeddedTest('a role that may only read and write rows serves after the owner ha
   })
   expect(await days()).toHaveLength(61)
 })
+
+test('a database with a table of somebody else under a name of ours is refused in a sentence', async () => {
+  const { place } = await workplace()
+  const theirs = await workplace({ empty: true })
+  await theirs.database.script('create table users (id integer)')
+  const sentence =
+    /^This database has something of somebody else under a name of ours \(.*"users".*\): name an empty database\.$/
+  expect(await runRefused(['migrate'], theirs.place)).toMatch(sentence)
+  const to = theirs.place.env['DATABASE_URL'] ?? ''
+  expect(await runRefused(['copy', '--to', to], place)).toMatch(sentence)
+})

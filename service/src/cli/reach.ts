@@ -30,6 +30,10 @@ export async function reach(
         'The user of DATABASE_URL may not make tables: let it own the database, or run `enrolment migrate` as its owner.',
       )
     }
+    if ((error as { code?: string }).code === '42P07')
+      throw new OperatorError(
+        `This database has something of somebody else under a name of ours (${(error as Error).message}): name an empty database.`,
+      )
     const sentence = explainConnection(error)
     if (sentence !== undefined) throw new OperatorError(sentence)
     throw error

@@ -1,4 +1,4 @@
-import { type Command, flag, type Input, readGiven, UsageError } from '@benefit-enrolment/command'
+import { type Command, flag, type Input, readGiven, UsageError, writeBytes } from '@benefit-enrolment/command'
 import { timestampOrNull } from '../../calendar/calendar.ts'
 import { describeProblem } from '../../catalogue/problem.ts'
 import { listPublications, readVersion } from '../../catalogue/published.ts'
@@ -116,7 +116,7 @@ const run: Command = {
     return inWorkspace(input, async workspace => {
       const [name = ''] = input.positionals
       const context = runContext(workspace)
-      const write = input.flag('stdout') ? writeOut : undefined
+      const write = input.flag('stdout') ? writeBytes : undefined
       const full = input.flag('full')
       // Recorded before anything is made or shown, so that nobody is told anything without a record of it.
       await workspace.begin()
@@ -174,7 +174,7 @@ const resend: Command = {
       if (!isOut && folder === undefined)
         throw new OperatorError('Set ENROLMENT_FEEDS to the folder for the files, or give --stdout.')
       const { path, lines } = isOut
-        ? { path: undefined, lines: await writeRun(database, context, sent, writeOut) }
+        ? { path: undefined, lines: await writeRun(database, context, sent, writeBytes) }
         : await writeFeedFile(database, context, { run: sent, folder: folder ?? '' })
       const missing = sent.lines - lines
       const view = { ...viewRun(sent, path), missing }
@@ -209,11 +209,4 @@ async function requireRun(db: Executor, input: Input): Promise<Run> {
       number === undefined ? `The feed "${feed}" was never run.` : `The feed "${feed}" has no run ${number}.`,
     )
   return found
-}
-
-/** Waits while the reader of standard output is slower than we are. */
-function writeOut(bytes: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(bytes, error => (error ? reject(error) : resolve()))
-  })
 }
