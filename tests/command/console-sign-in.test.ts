@@ -59,11 +59,11 @@ test('an issuer of another name, or that does not answer, fails', async () => {
   expect(await examine('', gone.issuer)).toEqual(failed)
 })
 
-test('without an address and without settings it tells of Node.js alone, and serve refuses a wrong file', async () => {
+test('without settings it tells of Node.js alone, and serve refuses a wrong file', async () => {
   const { code, stdout } = await run(['doctor'])
   expect(code).toBe(0)
   expect(stdout).toMatch(/^(OK|WARN) +Node\.js +v/)
-  expect(stdout).toContain('Give the URL of your receiver')
+  expect(stdout).toContain('`benefit-enrolment doctor URL` tests a receiver')
   const path = join(folder, 'wrong.yaml')
   await writeFile(path, 'issuer: http://login.example.com\n')
   const env = { ENROLMENT_CONSOLE_SIGN_IN: path }
