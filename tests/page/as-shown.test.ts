@@ -83,8 +83,7 @@ describe('a form that was open while the month changed', () => {
   test('swaps on no other day than the one that was read', async () => {
     const visitor = await member()
     await visitor.get('/register/swap')
-    await visitor.post('/register/swap', { out: 'dental' })
-    const read = await visitor.post('/register/swap/choose', { in: 'vision' })
+    const read = await visitor.post('/register/swap', { out: 'dental', in: 'vision' })
     expect(wordsOf(read)).toContain(`From ${wordsOfDay(month + 1, 1)}`)
     await moveTo(month + 1, 2)
     const again = await visitor.post('/register/swap/confirm')
@@ -165,8 +164,9 @@ describe('a price that changed while it was read is shown again before anybody a
   test('by a member who swaps', async () => {
     const visitor = await member({ offername: 'plus' })
     await visitor.get('/register/swap')
-    await visitor.post('/register/swap', { out: 'dental' })
-    expect(wordsOf(await visitor.post('/register/swap/choose', { in: 'critical' }))).toContain('$6.50')
+    expect(wordsOf(await visitor.post('/register/swap', { out: 'dental', in: 'critical' }))).toContain(
+      '$6.50',
+    )
     await isShownAgain(visitor, '/register/swap/confirm', 'SWAP_CONFIRM')
   })
 

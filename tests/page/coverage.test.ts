@@ -95,10 +95,11 @@ describe('what a person must see before agreeing', () => {
   test('is said of each plan: what is in it, what it costs and what can be chosen', async () => {
     const visitor = await open({ offername: '' })
     const text = textOf((await visitor.get('/register/plan')).html)
-    expect(text).toContain(
-      'Plus Free Accident coverage and hospital cash, and three more benefits of your choice. What comes with it',
-    )
-    expect(text).toContain('Choose up to 3 more of these')
+    expect(text).toContain('Comes with Accident coverage and Hospital cash.')
+    expect(text).toContain('Choose up to 3 more benefits')
+    // Its picks can cost something.
+    expect(text).not.toMatch(/Plus Free/)
+    expect(text).toMatch(/Starter Free/)
     expect(text).toContain('Critical illness ($6.50 a month)')
   })
 
@@ -113,7 +114,7 @@ describe('what a person must see before agreeing', () => {
     const visitor = await open({ offername: '' })
     const text = textOf((await visitor.get('/register/plan')).html)
     expect(text).toMatch(
-      /Starter Accident coverage from the first day.* Choose up to 2 of these Critical illness/,
+      /Starter Accident coverage from the first day.* Choose up to 2 benefits : Starter Critical illness/,
     )
     await rig.running.publish(demoCatalogue)
     rig.running.advance(1000)

@@ -214,7 +214,6 @@ describeInBrowser('the hosted page', () => {
       ['benefits', 'BENEFITS'],
       ['details/address', 'DETAILS_EDIT'],
       ['swap', 'SWAP'],
-      ['swap/choose?out=identity', 'SWAP_CHOOSE'],
       ['swap/confirm?replace.identity=vision', 'SWAP_CONFIRM'],
       ['offer', 'OFFER_CHANGE'],
       ['offer/confirm?offername=premier', 'OFFER_CONFIRM'],

@@ -47,8 +47,7 @@ const rows: readonly Row[] = [
     given: () => member({ offername: 'starter', benefits: ['telehealth', 'dental'] }),
     async act(visitor) {
       await visitor.get('/register/swap')
-      await visitor.post('/register/swap', { out: 'dental' })
-      await visitor.post('/register/swap/choose', { in: 'vision' })
+      await visitor.post('/register/swap', { out: 'dental', in: 'vision' })
       return visitor.post('/register/swap/confirm')
     },
   },
@@ -114,8 +113,7 @@ test('two changes of a kind in one session have references, copies and results o
   const { visitor, sessionid } = await open('swap')
   async function swap(out: string, into: string) {
     await visitor.get('/register/swap')
-    await visitor.post('/register/swap', { out })
-    await visitor.post('/register/swap/choose', { in: into })
+    await visitor.post('/register/swap', { out, in: into })
     const done = await visitor.post('/register/swap/confirm')
     const [reference = ''] = /BE-\w{4}-\w{4}/.exec(done.html) ?? []
     return { reference, result: await rig.partner.client.exchangeResult({ sessionid }) }

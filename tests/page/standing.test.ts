@@ -57,8 +57,7 @@ describe('whoever has planned a cancel', () => {
   })
 
   test.each([
-    ['swap', { out: 'dental' }],
-    ['swap/choose', { out: 'dental', in: 'legal' }],
+    ['swap', { out: 'dental', in: 'legal' }],
     ['swap/confirm', { 'replace.dental': 'legal' }],
     ['offer', { offername: 'small' }],
     ['offer/confirm', { offername: 'small', previewid: 'x' }],
@@ -276,7 +275,7 @@ describe('whoever moves to where what they have planned is not offered', () => {
     expect(wordsOf(swap)).toMatch(new RegExp(`Vision( ES)? ${cannot}`))
     expect((await visitor.get('/register/done')).view).toBe('ALREADY_ENROLLED')
     await visitor.get('/register/swap')
-    const chosen = await visitor.post('/register/swap/choose', { out: 'free', in: 'legal' })
+    const chosen = await visitor.post('/register/swap', { out: 'free', in: 'legal' })
     expect(chosen.view).toBe('SWAP_CONFIRM')
   })
 
@@ -329,8 +328,7 @@ test('a swap of the partner that only takes a benefit away stays beside one that
   await client().swapBenefits({ userid, add: [], remove: ['dental'] })
   const choose = async (out: string) => {
     await visitor.get('/register/swap')
-    await visitor.post('/register/swap', { out })
-    return visitor.post('/register/swap/choose', { in: 'legal' })
+    return visitor.post('/register/swap', { out, in: 'legal' })
   }
   expect(wordsOf(await choose('free'))).toMatch(/Now Dental .*From April 1, 2027 Legal/)
   const confirm = await choose('vision')

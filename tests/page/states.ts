@@ -226,11 +226,11 @@ const reached: Readonly<Record<string, Reach>> = {
       ['enrol', agreed],
     ),
   swap: asMember(onPlus, 'swap?in=vision'),
+  'swap-more': asMember(onPlus, ...swapped, 'swap?more=1'),
   'swap-planned': asMember(onPlus, ...swapped, 'swap'),
   'swap-wrong': asMember(onPlus, 'swap', ['swap', {}]),
   'swap-leaving': asMember(onPlus, ...cancelled('endofperiod'), 'swap'),
   'swap-locked': asMember(onPlus, 'swap'),
-  'swap-choose': asMember(onPlus, 'swap/choose?out=dental'),
   'swap-confirm': asMember(onPlus, 'swap/confirm?replace.dental=income'),
   'swap-confirm-free': asMember(
     { offername: 'plus', benefits: ['dental'] },

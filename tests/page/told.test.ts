@@ -247,8 +247,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     const start = firstOfNext()
     const choose = async () => {
       await visitor.get('/register/swap')
-      await visitor.post('/register/swap', { out: 'dental' })
-      await visitor.post('/register/swap/choose', { in: 'vision' })
+      await visitor.post('/register/swap', { out: 'dental', in: 'vision' })
       return visitor.post('/register/swap/confirm')
     }
     const done = await choose()

@@ -225,16 +225,7 @@ const newcomerPaths = [
     'comeback',
   ])
   .concat(['signout', 'copy/x', 'nowhere'])
-const memberPaths = [
-  'overview',
-  'benefits',
-  'check',
-  'enrol',
-  'swap',
-  'swap/choose',
-  'swap/confirm',
-  'swap/undo',
-]
+const memberPaths = ['overview', 'benefits', 'check', 'enrol', 'swap', 'swap/confirm', 'swap/undo']
   .concat(['offer', 'offer/confirm', 'offer/undo', 'beneficiaries', 'beneficiaries/life'])
   .concat(['cancel', 'cancel/undo', 'done', 'details', 'details/name', 'details/address'])
 

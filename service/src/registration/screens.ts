@@ -22,7 +22,7 @@ import { drawOpen } from './screens/open.ts'
 import { drawOverview, overview } from './screens/overview.ts'
 import { drawPlan, plan } from './screens/plan.ts'
 import { drawProblem } from './screens/problem.ts'
-import { swap, swapChoose, swapUndo } from './screens/swap/choose.ts'
+import { swap, swapUndo } from './screens/swap/choose.ts'
 import { swapConfirm } from './screens/swap/confirm.ts'
 import type { Visit } from './session/visit.ts'
 import type { Drawn, Step } from './steps/step.ts'
@@ -61,7 +61,6 @@ const screens = {
   DONE: { draw: drawDone, at: 'done?told', steps: { done } },
   ALREADY_ENROLLED: { draw: drawOverview, at: 'overview', steps: { overview } },
   SWAP: { draw: contentOf<'SWAP'>, at: 'swap', steps: { swap, 'swap/undo': swapUndo } },
-  SWAP_CHOOSE: { draw: contentOf<'SWAP_CHOOSE'>, steps: { 'swap/choose': swapChoose } },
   SWAP_CONFIRM: { draw: contentOf<'SWAP_CONFIRM'>, steps: { 'swap/confirm': swapConfirm } },
   OFFER_CHANGE: { draw: drawOfferChange, at: 'offer', steps: { offer, 'offer/undo': offerUndo } },
   OFFER_CONFIRM: { draw: drawOfferConfirm, steps: { 'offer/confirm': offerConfirm } },

@@ -58,7 +58,7 @@ export function isChallenged(visit: Visit): boolean {
 
 /** The view that asks the birth date at this path. */
 function asked(visit: Visit, { posted }: Typed, path: string) {
-  const { draft: _, ...page } = pageOf(visit)
+  const { draft: _, isresumed: __, ...page } = pageOf(visit)
   const kept = posted && Object.fromEntries(posted)
   return { view: 'CHALLENGE', page, action: `${page.root}/${path}`, kept } as const
 }

@@ -3,7 +3,6 @@ import { checkConsents, parseOneOf } from '../steps/posted.ts'
 import { errorText, isFaulty } from '../views/faults.ts'
 import { sayIn } from '../views/say.ts'
 import { parseBenefits } from './benefits/view.ts'
-import { parseSwapIn } from './swap/choose.ts'
 import { parseSwap } from './swap/confirm.ts'
 
 function form(...pairs: [string, string][]) {
@@ -43,17 +42,6 @@ test('an empty swap, a benefit chosen twice and one that is not on offer are ref
   expect(parseSwap(form(), { held: [], available: ['gym'], freeslots: 0 })).toBeUndefined()
   expect(parseSwap(form(['replace.dental', 'gym'], ['replace.vision', 'gym']), swappable)).toBeUndefined()
   expect(parseSwap(form(['replace.dental', 'vision']), swappable)).toBeUndefined()
-})
-
-test('a benefit that comes is asked for instead of another, or as one more', () => {
-  const codeOf = (place: 'instead' | 'free', ...pairs: [string, string][]) => {
-    const parsed = parseSwapIn(form(...pairs), ['gym'], place)
-    return isFaulty(parsed) ? parsed.errors[0]?.code : parsed
-  }
-  expect(codeOf('instead', ['in', 'gym'])).toBe('gym')
-  expect(codeOf('instead')).toBe('swap_in_missing')
-  expect(codeOf('free')).toBe('swap_add_missing')
-  expect(codeOf('free', ['in', 'legal'])).toBe('benefit_unavailable')
 })
 
 test('one of several answers must be one that is open', () => {

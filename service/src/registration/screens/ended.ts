@@ -67,7 +67,8 @@ export function drawEnded(view: LinkEndedView): Content {
     body: html`${emblem(isChallenge ? 'alert' : kind === 'signedout' ? 'check' : 'clock')}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
-${!isChallenge && kind !== 'closed' && html`<p>${say`Answers you already saved are kept.`}</p>`}
+${kind === 'link' && html`<p>${say`If you saved answers here before, they are kept.`}</p>`}
+${(kind === 'session' || kind === 'signedout') && html`<p>${say`Answers you already saved are kept.`}</p>`}
 <section class="panel"><h2>${say`What to do now`}</h2>${
       isChallenge
         ? html`<p>${

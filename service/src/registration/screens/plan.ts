@@ -10,7 +10,6 @@ import type { Step } from '../steps/step.ts'
 import { type Asking, isFaulty } from '../views/faults.ts'
 import { type Choice, form, oneOf, primary, question } from '../views/fields.ts'
 import { namesText, priceText } from '../views/format.ts'
-import { icon } from '../views/icons.ts'
 import type { Content } from '../views/layout.ts'
 import type { Cost } from '../views/parts.ts'
 import { totalText } from '../views/price.ts'
@@ -32,17 +31,15 @@ export type PlanChoice = {
   /** The benefits that come with it. */
   readonly included: readonly PlanBenefit[]
   /** Those to choose among. */
-  readonly selectable: readonly Pick<PlanBenefit, 'displayname' | 'cost'>[]
+  readonly selectable: readonly PlanBenefit[]
   /** How many of them can be chosen. */
   readonly slots: number
+  /** Nothing is charged for the month in which it starts. */
+  readonly isfirstfree: boolean
 }
 
-/** A benefit that comes with a plan. */
-type PlanBenefit = {
-  readonly displayname: string
-  readonly description: string
-  readonly cost: Cost
-}
+/** A benefit of a plan. */
+type PlanBenefit = { readonly displayname: string; readonly cost: Cost }
 
 /** The plans from which a newcomer chooses one; skipped when there is no choice. */
 export const plan: Step<PlanView> = {
@@ -54,7 +51,6 @@ export const plan: Step<PlanView> = {
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : planInMind(visit, plans)
     const partOf = (benefit: Benefit) => ({
       displayname: benefit.displayname[visit.locale],
-      description: benefit.description[visit.locale],
       cost: costOf(visit, benefit),
     })
     return {
@@ -67,6 +63,7 @@ export const plan: Step<PlanView> = {
         included: included.map(partOf),
         selectable: selectable.map(partOf),
         slots: Math.min(offer.slots, selectable.length),
+        isfirstfree: offer.firstmonth === 'free',
       })),
       chosen,
     }
@@ -115,46 +112,44 @@ ${form(view, 'plan', [
   })
 }
 
-/** A plan to choose: its name and price, what it includes, and what else can be chosen. */
+/**
+ * A plan to choose: its name, its price unless that depends on what is chosen, what comes with it in one line, and what else can
+ * be chosen in a part that opens.
+ */
 function planChoice(page: Page, plan: PlanChoice): Choice {
   const say = sayIn(page)
-  const { offer, displayname, description, included, selectable, slots } = plan
-  // Where all is to be chosen, so is the price.
+  const { offer, displayname, description, included, selectable, slots, isfirstfree } = plan
   const isBare = included.length === 0 && slots > 0
-  const price = totalText(
-    page,
-    included.map(({ cost }) => cost),
-  )
-  const more = namesText(
-    page,
-    selectable.map(benefit => nameAndPrice(page, benefit)),
-  )
+  const costs = included.map(({ cost }) => cost)
+  // "Free" would be false of a plan with picks that cost something.
+  const isOpen = slots > 0 && selectable.some(({ cost }) => cost.kind === 'amount')
+  const isPriced = costs.some(({ kind }) => kind === 'amount') || !isOpen
+  const names = (list: readonly string[]) => namesText(page, list)
   return {
     value: offer,
     label: html`<strong>${displayname}</strong>${
-      !isBare && html` <span class="worth">${price}</span>`
+      !isBare && isPriced && html` <span class="worth">${totalText(page, costs)}</span>`
     }<span class="hint">${description}</span>`,
     card: html`${
       included.length > 0 &&
-      html`<h2>${say`What comes with it`}</h2><ul class="ticks">${included.map(
-        benefit =>
-          html`<li>${icon('check')}<span><strong>${benefit.displayname}</strong> ${benefit.description}</span></li>`,
-      )}</ul>`
-    }
-${slots > 0 && html`<h2>${choosing(say, slots, isBare)}</h2><p>${more}.</p>`}`,
+      html`<p>${say`Comes with ${names(included.map(benefit => benefit.displayname))}.`}</p>`
+    }${isfirstfree && (isOpen || isPriced) && html`<p>${say`You pay nothing for the month in which it starts.`}</p>`}
+${
+  slots > 0 &&
+  html`<details><summary>${choosing(say, slots, isBare)}<span class="unseen">: ${displayname}</span></summary><p>${names(
+    selectable.map(benefit => nameAndPrice(page, benefit)),
+  )}.</p></details>`
+}`,
   }
 }
 
 /** A benefit's name, with its price if it has one. */
-function nameAndPrice(
-  page: Localized,
-  { displayname, cost }: Pick<PlanBenefit, 'displayname' | 'cost'>,
-): string {
+function nameAndPrice(page: Localized, { displayname, cost }: PlanBenefit): string {
   return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(page, cost)})`
 }
 
 /** How many can be chosen; of all that there is (`isBare`), or besides what comes with the plan. */
 function choosing(say: Say, slots: number, isBare: boolean): string {
-  if (isBare) return slots === 1 ? say`Choose 1 of these` : say`Choose up to ${slots} of these`
-  return slots === 1 ? say`Choose 1 more of these` : say`Choose up to ${slots} more of these`
+  if (isBare) return slots === 1 ? say`Choose 1 benefit` : say`Choose up to ${slots} benefits`
+  return slots === 1 ? say`Choose 1 more benefit` : say`Choose up to ${slots} more benefits`
 }

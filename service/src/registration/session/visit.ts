@@ -175,8 +175,16 @@ export function pageOf(visit: Visit, step?: Page['step']): Page {
     idleseconds: sessionLifetimes.idle / 1000,
     draft: `${formTag(visit)}-${shownTag(visit, visit)}`,
     step,
+    isresumed: isResumed(visit),
     byoperator: session.made_by !== null,
   }
+}
+
+/** Whether somebody who registers sees the first view of this session, with answers that an earlier one has kept. */
+function isResumed({ isMember, session, draft }: Visit): boolean {
+  const isFirst = session.last_view === null || session.last_view === 'CHALLENGE'
+  const { answers, ...choice } = draft
+  return !isMember && isFirst && (Object.keys(answers).length > 0 || Object.keys(choice).length > 0)
 }
 
 /** Who sees a page; the partner only once it is known. */

@@ -7,7 +7,7 @@ import type { Person } from '../../membership/rules/person.ts'
 import { isLive } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
-import { type CopyBenefit, type CopyContent, renderCopy } from '../views/copy.ts'
+import { type CopyBenefit, type CopyContent, drawCopy, type SealedCopy, styledCopy } from '../views/copy.ts'
 import { costText } from '../views/format.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
@@ -25,10 +25,15 @@ type Agreed = {
 }
 
 /**
- * What a person agrees to by a change, in the words that they were shown, with the dates that hold after the change:
+ * Draws what a person agrees to by a change, in the words that they were shown, with the dates that hold after the change:
  * `visit` has the user after it.
  */
-export function copyOf(visit: Visit, { person, offername, agreements, reference }: Agreed): CopyContent {
+export function sealedCopy(visit: Visit, agreed: Agreed): SealedCopy {
+  const origin = new URL(visit.context.baseUrl()).origin
+  return { html: drawCopy(contentOf(visit, agreed), { origin, memberIds: new Map() }) }
+}
+
+function contentOf(visit: Visit, { person, offername, agreements, reference }: Agreed): CopyContent {
   const { partner, locale, now, user } = visit
   const lines = user.enrolments.filter(isLive).map(enrolment => enrolmentLine(visit, enrolment))
   const ownOffer = offerOf(visit.terms, user)?.displayname[locale] ?? ''
@@ -93,11 +98,9 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
   const content = await readConfirmation(context.database, { partner, user, reference })
   const { copy } = (content ?? {}) as Partial<ConfirmationContent>
   if (!copy) return false
-  const look = {
-    css: await lookOf(visit),
-    origin: new URL(context.baseUrl()).origin,
-    memberIds: await memberIdsOf(visit),
-  }
+  // Those of 1.0 were sealed as what they are drawn from.
+  const { origin } = new URL(context.baseUrl())
+  const html = 'html' in copy ? copy.html : drawCopy(copy, { origin, memberIds: await memberIdsOf(visit) })
   await reply
     .type('text/html; charset=utf-8')
     .header('Content-Disposition', `attachment; filename="benefits-${reference}.html"`)
@@ -105,7 +108,7 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
       'Content-Security-Policy',
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'",
     )
-    .send(renderCopy(copy, look))
+    .send(styledCopy(html, await lookOf(visit)))
   return true
 }
 

@@ -8,7 +8,7 @@ import { completeSession, type PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
-import { copyOf } from './copies.ts'
+import { sealedCopy } from './copies.ts'
 import { type ConfirmationContent, madeBy } from './made.ts'
 import { namingAhead } from './naming.ts'
 import type { Posted, Redirect } from './step.ts'
@@ -47,7 +47,7 @@ export async function changeAndConfirm(
         const person = personShown(own.user, own.person)
         const left = { ...visit, now: own.now, user: after }
         const agreed = agreements && { person, agreements, reference, offername }
-        const copy = agreed && copyOf(left, agreed)
+        const copy = agreed && sealedCopy(left, agreed)
         const told = madeBy(left, outcome, own.user, past)
         const content: ConfirmationContent = { at: own.now, made: told, left: standingText(after), copy }
         return {

@@ -7,7 +7,10 @@ import { dayText, instantText } from './format.ts'
 import type { Coverage, HowToUseWords, IsoDate } from './parts.ts'
 import { sayIn } from './say.ts'
 
-/** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
+/** The copy of an agreement as it is sealed: drawn, so that the file stays what was agreed to, byte for byte. */
+export type SealedCopy = { readonly html: string }
+
+/** What a person agreed to, in the words that they were shown, to be drawn; 1.0 sealed it in this form. */
 export type CopyContent = {
   readonly locale: Locale
   readonly partner: string
@@ -53,19 +56,15 @@ type CopyAgreement = {
   readonly paragraphs: readonly string[]
 }
 
-/**
- * What is of today rather than of the agreement: the partner's style sheet, the service's origin, with which addresses of
- * documents begin, and member numbers.
- */
+/** What is drawn besides the agreement: the service's origin, with which addresses of documents begin, and member numbers. */
 type CopyLook = {
-  readonly css: string
   readonly origin: string
   /** The member numbers that insurers have given since, by benefit. */
   readonly memberIds: ReadonlyMap<string, string>
 }
 
-/** The copy as one HTML file that needs no other file, to be kept and printed. */
-export function renderCopy(copy: CopyContent, look: CopyLook): string {
+/** The copy as one HTML file that needs no other file, to be kept and printed; `styledCopy` adds its style sheet. */
+export function drawCopy(copy: CopyContent, look: CopyLook): string {
   const { partner, reference } = copy
   const say = sayIn(copy)
   return html`<!doctype html>
@@ -103,7 +102,12 @@ ${helpPart(copy)}
 </main>
 </body>
 </html>
-`.markup.replace('__STYLE__', () => `${STYLE}${look.css}`)
+`.markup
+}
+
+/** A drawn copy with the partner's present style sheet. */
+export function styledCopy(markup: string, css: string): string {
+  return markup.replace('__STYLE__', () => `${STYLE}${css}`)
 }
 
 function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): Html {

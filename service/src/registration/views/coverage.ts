@@ -85,12 +85,20 @@ class="documents">${[...documents.values()].map(
 }
 
 /** What these benefits cost together, and who collects it; one word when all are free. */
-export function priceSection(page: Page, lines: readonly BenefitLine[], isAddition = false): Slot {
+export function priceSection(
+  page: Page,
+  lines: readonly BenefitLine[],
+  { isAddition = false, isfirstfree = false }: { isAddition?: boolean; isfirstfree?: boolean } = {},
+): Slot {
   const costs = costsOf(lines)
   if (costs.length === 0) return null
   const say = sayIn(page)
 
-  const sentences = [...priceLines(page, costs), ...waitingPrice(page, lines)]
+  const first =
+    isfirstfree && costs.some(({ kind }) => kind === 'amount')
+      ? [say`You pay nothing for the month in which it starts.`]
+      : []
+  const sentences = [...priceLines(page, costs), ...first, ...waitingPrice(page, lines)]
   return pricePanel(isAddition ? say`What you add costs` : say`Your total`, sentences)
 }
 
@@ -115,7 +123,7 @@ export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiv
   const say = sayIn(page)
 
   const coming = pairs.flatMap(pair => pair.in ?? [])
-  if (!pairs.some(({ out }) => out)) return priceSection(page, coming, true)
+  if (!pairs.some(({ out }) => out)) return priceSection(page, coming, { isAddition: true })
   const over = pairs.flatMap(({ out }) => {
     if (out?.cost?.kind !== 'amount' || out.cost.per === 'once') return []
     const price = priceText(page, out.cost)

@@ -61,6 +61,7 @@ ${header(view, page, content)}
 ${content.back && html`<a class="back" href="${page.root}/${content.back}">${icon('back')}${say`Back`}</a>`}
 ${page.step && progress(page.step, say)}
 ${page.replaced && changedNotice(page.replaced, say)}
+${page.isresumed && html`<p class="notice good" role="status">${icon('check')}<span>${say`We kept your answers from last time.`}</span></p>`}
 ${page.byoperator && html`<p class="hint">${say`By a link that our support made`}</p>`}
 ${content.body}
 </main>

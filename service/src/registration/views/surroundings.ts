@@ -48,6 +48,8 @@ export type Page = {
   readonly draft?: string
   /** Given when this page answers a form that was made from an older draft: what the person had typed into it. */
   readonly replaced?: readonly string[]
+  /** Whether this is the first view of a person whose answers from before were kept. */
+  readonly isresumed?: boolean
   /** Whether an operator made the link that opened the page. */
   readonly byoperator?: boolean
 }

@@ -32,6 +32,7 @@ export const check: Step<CheckAnswersView> = {
       details: detailsOf(visit.person),
       offername: found.offer.displayname[visit.locale],
       benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, visit.now)),
+      isfirstfree: found.offer.firstmonth === 'free',
       choosable: found.selectable.length > 0,
       consents: consentsToEnrol(visit, chosen, typed.posted),
     }

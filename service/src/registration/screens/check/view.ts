@@ -16,6 +16,8 @@ export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
     readonly details: Details
     readonly offername: string
     readonly benefits: readonly BenefitLine[]
+    /** True where nothing is charged for the month in which the plan starts. */
+    readonly isfirstfree?: boolean
     /** True when there was a choice, so that it can be changed. */
     readonly choosable: boolean
     /** True for a member, whose other benefits are not among these. */
@@ -42,7 +44,7 @@ href="${page.root}/benefits">${say`Change`}<span class="unseen"> – ${say`Your 
     }</div>
 <p>${say`Plan`}: <strong>${offername}</strong></p>
 ${benefitList(page, benefits)}</section>
-${priceSection(page, benefits, view.isAddition)}
+${priceSection(page, benefits, view)}
 ${coverageSection(page, benefits)}
 ${form(view, 'enrol', [consentFields(view, consents), primary(say`Enroll now`)])}`,
   })

@@ -29,7 +29,7 @@ export type DetailsReviewView = ViewOf<'DETAILS_REVIEW'> &
   Asking & {
     readonly details: Details
     /** Where the details come from, which the first sentence says; of a member, they are the person's own. */
-    readonly from: 'partner' | 'before' | 'answers' | 'nowhere' | 'member'
+    readonly from: 'partner' | 'both' | 'before' | 'answers' | 'nowhere' | 'member'
     /** The name to greet a newcomer with. */
     readonly firstname?: string | undefined
     readonly comeback?: Comeback | undefined
@@ -74,9 +74,9 @@ export const review: Step<DetailsReviewView> = {
   },
 }
 
-function originOf({ isMember, user, sent, person }: Visit): DetailsReviewView['from'] {
+function originOf({ isMember, user, sent, person, draft }: Visit): DetailsReviewView['from'] {
   if (isMember) return 'member'
-  if (groupsIn(sent).length > 0) return 'partner'
+  if (groupsIn(sent).length > 0) return Object.keys(draft.answers).length > 0 ? 'both' : 'partner'
   if (groupsIn(person).length === 0) return 'nowhere'
   return user.status === 'cancelled' ? 'before' : 'answers'
 }
@@ -145,6 +145,8 @@ function leadOf({ page, from }: DetailsReviewView): string {
   switch (from) {
     case 'partner':
       return say`${partner} shared these with us. Correct anything wrong.`
+    case 'both':
+      return say`Some of this is what ${partner} shared with us, and some is what you answered. Correct anything wrong.`
     case 'before':
       return say`This is what we know from before. Correct anything wrong.`
     case 'answers':

@@ -1,3 +1,4 @@
+import type { Benefit } from '../../../catalogue/model.ts'
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { heldEnrolment } from '../../../membership/rules/state.ts'
 import { knownBenefit } from '../../../membership/rules/terms.ts'
@@ -14,7 +15,7 @@ import {
   wantedIn,
 } from '../../steps/swap-options.ts'
 import { isFaulty, type Parsed } from '../../views/faults.ts'
-import { draftField, form, oneOf, primary, question } from '../../views/fields.ts'
+import { type Answers, type Choice, draftField, form, oneOf, primary, question } from '../../views/fields.ts'
 import { dayText, deadlineText, worthText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import { notice } from '../../views/layout.ts'
@@ -24,7 +25,10 @@ import { sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
 import { addressOf, goingLine, pairList, pairsShown, removalsIn, type SwapChoice, swapNow } from './pairs.ts'
 
-/** The first choice: which pick to give up, or a free slot to fill. */
+/**
+ * One question: which benefit to give up, or a free slot to fill, and which to have; what each covers opens beside it. A swap that is
+ * planned is shown instead, with the button that undoes it.
+ */
 export const swap: Step<Drawn<'SWAP'>> = {
   show: (visit, { form: asked, errors }) => {
     const options = swapOptionsOf(visit)
@@ -34,116 +38,79 @@ export const swap: Step<Drawn<'SWAP'>> = {
     const { slots, leaving, isClosed } = options
     const on = dayText(page, localDay(visit, options.boundary))
     const locked = options.isLocked && leaving === undefined
-    const wanted = wantedIn(visit, options, asked)
     const pending = pendingPairs(visit, options)
-    const isOpen = !isClosed && slots.length > 0 && availableFor(visit, options, undefined).length > 0
+    const coming = openIn(visit, options)
+    const wanted = wantedIn(visit, options, asked)
+    const isOpen = !isClosed && slots.length > 0 && coming.length > 0
+    const isAsked = isOpen && (pending.length === 0 || asked.has('more') || errors !== undefined)
     const isPossible = !locked && (isOpen || pending.length > 0)
-    const goes = wanted
-      ? say`Which benefit do you want to swap for ${wanted.displayname[page.locale]}?`
-      : say`Which benefit do you want to swap?`
     const body = html`${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
 ${isPossible && html`<p class="lead">${say`Exchange a benefit you have for another one. The new one starts on ${on}.`} ${say`The old one ends at the moment the new one starts.`}</p>`}
 ${locked && notice(say`Swaps are closed for this month`, say`You can plan another swap from ${on}.`)}
 ${isPossible && html`<p class="withsign">${icon('clock')}${say`You can change or undo a swap until ${deadlineText(page, options.lockedAt)}.`}</p>`}
-${pending.length > 0 && pendingSwap(page, pending, { on, locked: options.isLocked })}
+${pending.length > 0 && plannedSwap(page, pending, on)}
+${pending.length > 0 && !options.isLocked && !isAsked && undoing(page, isOpen)}
 ${!isClosed && !isOpen && html`<p>${say`There is nothing to swap with right now.`}</p>`}
 ${
-  isOpen &&
+  isAsked &&
   form({ page }, 'swap', [
-    wanted && html`<input type="hidden" name="in" value="${wanted.name}">`,
-    oneOf({ page, errors }, 'out', {
-      legend: html`<legend><h2>${goes}</h2></legend>`,
+    pending.length > 0 && html`<input type="hidden" name="more" value="1">`,
+    html`<div class="exchange">${choiceOf({ page, errors }, 'out', {
+      legend: wanted
+        ? say`Which benefit do you want to swap for ${wanted.displayname[page.locale]}?`
+        : say`Which benefit do you want to swap?`,
       chosen: asked.get('out') ?? (slots.length === 1 ? slots[0] : undefined),
-      choices: slots.map(value => ({ value, label: slotLabel(visit, page, value) })),
-    }),
+      choices: slots.map(slot => choice(visit, page, slot)),
+    })}${choiceOf({ page, errors }, 'in', {
+      legend: say`What do you want instead?`,
+      chosen: asked.get('in') ?? wanted?.name,
+      choices: coming.map(({ name }) => choice(visit, page, name)),
+    })}</div>`,
     primary(say`Continue`),
   ])
 }`
-    const content = { title: say`Swap a benefit`, asks: isOpen, back: 'overview', body }
+    const content = { title: say`Swap a benefit`, wide: isAsked, asks: isAsked, back: 'overview', body }
     return drawn('SWAP', page, question({ page, errors }, content))
   },
   post: (visit, form) => {
     const options = swapOptionsOf(visit)
     if (!options || options.isClosed) return { to: 'swap' }
-    const out = parseSwapOut(form, options.slots)
-    if (isFaulty(out)) return out
-    const wanted = wantedIn(visit, options, form)
-    const query = new URLSearchParams({ out, ...(wanted ? { in: wanted.name } : {}) })
-    return { to: `swap/choose?${query}` }
+    const chosen = parseExchange(visit, options, form)
+    return isFaulty(chosen) ? chosen : { to: addressOf(widened(visit, chosen.out, chosen.in)) }
   },
+}
+
+/** The benefits that may come for one of those that can be given up, or into a free slot. */
+function openIn(visit: Visit, options: SwapOptions): readonly Benefit[] {
+  const open = new Set(
+    options.slots.flatMap(slot => availableFor(visit, options, slot).map(({ name }) => name)),
+  )
+  return options.available.filter(({ name }) => open.has(name))
+}
+
+/** Reads both choices, with every fault at once; refuses a benefit that cannot come for the one that goes. */
+function parseExchange(
+  visit: Visit,
+  options: SwapOptions,
+  form: URLSearchParams,
+): Parsed<{ readonly out: string; readonly in: string }> {
+  const out = parseOneOf(form, { input: 'out', code: 'swap_missing' }, options.slots)
+  const open = isFaulty(out) ? openIn(visit, options) : availableFor(visit, options, out)
+  const missing = out === 'free' ? 'swap_add_missing' : 'swap_in_missing'
+  const code = form.get('in') ? 'benefit_unavailable' : missing
+  const coming = parseOneOf(
+    form,
+    { input: 'in', code },
+    open.map(({ name }) => name),
+  )
+  const errors = [out, coming].flatMap(one => (isFaulty(one) ? one.errors : []))
+  return isFaulty(out) || isFaulty(coming) ? { errors } : { out, in: coming }
 }
 
 /** Undoes a pending swap. */
 export const swapUndo: Step<never> = {
   show: () => ({ to: 'swap' }),
   post: (visit, form) => swapNow(visit, [], { form }),
-}
-
-/** The second choice: the new benefit, shown beside the one to give up. */
-export const swapChoose: Step<Drawn<'SWAP_CHOOSE'>> = {
-  show: (visit, { form: asked, errors }) => {
-    const choosing = choosingIn(visit, asked)
-    if (!choosing || choosing.available.length === 0) return { to: 'swap' }
-    const { options, out, available } = choosing
-    const page = pageOf(visit)
-    const say = sayIn(page)
-
-    const goes = faceOf(visit, out)
-    const choices = oneOf({ page, errors }, 'in', {
-      legend: html`<legend><h2>${say`From ${dayText(page, localDay(visit, options.boundary))}`}</h2></legend>`,
-      chosen: asked.get('in') ?? visit.user.swap?.pairs.find(pair => pair.remove === out)?.add,
-      choices: available
-        .map(({ name }) => faceOf(visit, name))
-        .filter(card => card !== undefined)
-        .map(card => ({ value: card.name, label: choiceLabel(page, card), more: coverage(page, card) })),
-    })
-    const side =
-      goes &&
-      html`<div class="exchange"><section class="goes"><h2>${say`Now`}</h2><article class="card"><div class="top"><img
-src="${goes.iconurl}" alt="" width="48" height="48"><div><h3>${goes.displayname}</h3></div></div>
-<p>${goes.description}</p>${facts(page, goes)}${coverage(page, goes)}</article></section>${choices}</div>`
-    const body = html`<p class="lead">${goes ? say`The old one ends at the moment the new one starts.` : say`Your plan has room for one more.`}</p>
-${form({ page }, 'swap/choose', [
-  html`<input type="hidden" name="out" value="${out}">`,
-  side ?? choices,
-  primary(say`Continue`),
-])}`
-    const title = goes
-      ? say`What do you want instead of ${goes.displayname}?`
-      : say`Which benefit do you want to add?`
-    return drawn('SWAP_CHOOSE', page, question({ page, errors }, { title, wide: true, back: 'swap', body }))
-  },
-  post: (visit, form) => {
-    const choosing = choosingIn(visit, form)
-    if (!choosing) return { to: 'swap' }
-    const { out, available } = choosing
-    const names = available.map(({ name }) => name)
-    const chosen = parseSwapIn(form, names, out === 'free' ? 'free' : 'instead')
-    return isFaulty(chosen) ? chosen : { to: addressOf(widened(visit, out, chosen)) }
-  },
-}
-
-/** Reads the benefit to give up, or `free` for a free slot; refuses one that cannot be given up. */
-function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
-  return parseOneOf(form, { input: 'out', code: 'swap_missing' }, slots)
-}
-
-/** Reads the new benefit; refuses a form without one, and one that is not open. */
-export function parseSwapIn(
-  form: URLSearchParams,
-  available: readonly string[],
-  slot: 'instead' | 'free',
-): Parsed<string> {
-  const missing = slot === 'free' ? 'swap_add_missing' : 'swap_in_missing'
-  return parseOneOf(form, { input: 'in', code: form.get('in') ? 'benefit_unavailable' : missing }, available)
-}
-
-/** What a form gives up, and what can come for it; `undefined` when no such swap is open. */
-function choosingIn(visit: Visit, form: URLSearchParams) {
-  const options = swapOptionsOf(visit)
-  if (!options || options.isClosed) return undefined
-  const out = parseSwapOut(form, options.slots)
-  return isFaulty(out) ? undefined : { options, out, available: availableFor(visit, options, out) }
 }
 
 /**
@@ -170,26 +137,28 @@ function pendingPairs(visit: Visit, options: SwapOptions): SwapPair[] {
   })
 }
 
-function pendingSwap(
-  page: Page,
-  pending: readonly SwapPair[],
-  { on, locked }: { readonly on: string; readonly locked: boolean },
-): Html {
+function plannedSwap(page: Page, pending: readonly SwapPair[], on: string): Html {
   const say = sayIn(page)
-
   const isOff = (pair: SwapPair) => pair.iscalledoff
   return html`<section class="panel"><h2>${say`Your swap so far`}</h2>
 ${pairList(page, pending, on)}
 ${
   pending.every(isOff)
     ? html`<p>${say`As things are now, the swap planned for ${on} will not happen.`}</p>`
-    : html`<p>${say`It takes effect on ${on}.`}</p>${pending.some(isOff) && html`<p>${say`What you cannot get now will not start, and what it was to replace stays as it is.`}</p>`}`
-}
-${
-  !locked &&
-  html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p>
-<button class="secondary">${say`Undo this swap`}</button></p></form>`
+    : html`<p>${say`It takes effect on ${on}.`}</p>${
+        pending.some(isOff) &&
+        html`<p>${say`What you cannot get now will not start, and what it was to replace stays as it is.`}</p>`
+      }`
 }</section>`
+}
+
+/** The button that undoes what is planned, and the way to plan more. */
+function undoing(page: Page, isOpen: boolean): Html {
+  const say = sayIn(page)
+  return html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p class="actions"><button
+class="primary">${say`Undo this swap`}</button>${
+    isOpen && html`<a class="secondary" href="${page.root}/swap?more=1">${say`Change this swap`}</a>`
+  }</p></form>`
 }
 
 /** A benefit of this name in plain words; its status is not shown here. */
@@ -198,13 +167,25 @@ function faceOf(visit: Visit, name: string): BenefitCard | undefined {
   return benefit && cardOf(visit, benefit, { status: { kind: 'available' } })
 }
 
-/** The label of a benefit to give up, or of the free slot. */
-function slotLabel(visit: Visit, page: Page, slot: string): Slot {
+/** One of two questions, with its heading. */
+function choiceOf(
+  answers: Answers,
+  input: 'out' | 'in',
+  {
+    legend,
+    ...rest
+  }: { readonly legend: string; readonly choices: readonly Choice[]; readonly chosen: string | undefined },
+): Html {
+  return oneOf(answers, input, { ...rest, legend: html`<legend><h2>${legend}</h2></legend>` })
+}
+
+/** A benefit to give up or to have, with what it covers; or the free slot. */
+function choice(visit: Visit, page: Page, slot: string): Choice {
   const say = sayIn(page)
   const card = faceOf(visit, slot)
-  return card
-    ? choiceLabel(page, card)
-    : html`<strong>${say`None: add a benefit`}</strong><span class="hint">${say`Your plan has room for one more.`}</span>`
+  if (card) return { value: slot, label: choiceLabel(page, card), more: coverage(page, card) }
+  const none = html`<strong>${say`None: add a benefit`}</strong><span class="hint">${say`Your plan has room for one more.`}</span>`
+  return { value: slot, label: none }
 }
 
 /** The label of a benefit to choose: its name, what it is, and what it pays and costs. */
