@@ -131,8 +131,7 @@ CREATE TABLE public.deliveries (
     due_at timestamp with time zone NOT NULL,
     queued_at timestamp with time zone NOT NULL,
     ordered boolean DEFAULT false NOT NULL,
-    parked boolean DEFAULT false NOT NULL,
-    CONSTRAINT deliveries_check CHECK ((ordered OR (NOT parked))),
+    held_from timestamp with time zone,
     CONSTRAINT deliveries_work_check CHECK ((work = ANY ('{fresh,retry,replay}'::text[])))
 );
 
@@ -179,11 +178,6 @@ CREATE TABLE public.delivery_attempts_rest (
     CONSTRAINT delivery_attempts_pair_check CHECK ((pair = ANY (ARRAY['current'::text, 'next'::text])))
 );
 
-CREATE TABLE public.dispatchers (
-    dispatcher_id uuid NOT NULL,
-    until timestamp with time zone NOT NULL
-);
-
 CREATE TABLE public.endpoint_health (
     partner_id uuid NOT NULL,
     endpoint_id uuid NOT NULL,
@@ -197,15 +191,10 @@ CREATE TABLE public.endpoint_health (
     certificate_ends_at timestamp with time zone,
     reported text,
     reported_since timestamp with time zone,
+    probing_until timestamp with time zone,
+    next_at timestamp with time zone,
     CONSTRAINT endpoint_health_accepted_pair_check CHECK ((accepted_pair = ANY (ARRAY['current'::text, 'next'::text]))),
     CONSTRAINT endpoint_health_reported_check CHECK ((reported = ANY (ARRAY['failing'::text, 'disabled'::text])))
-);
-
-CREATE TABLE public.endpoint_leases (
-    partner_id uuid NOT NULL,
-    endpoint_id uuid NOT NULL,
-    owner uuid,
-    epoch bigint NOT NULL
 );
 
 CREATE TABLE public.enrolments (
@@ -716,14 +705,8 @@ ALTER TABLE ONLY public.delivery_attempts
 ALTER TABLE ONLY public.delivery_attempts_rest
     ADD CONSTRAINT delivery_attempts_rest_pkey PRIMARY KEY (partner_id, event_id, started_at, attempt_id);
 
-ALTER TABLE ONLY public.dispatchers
-    ADD CONSTRAINT dispatchers_pkey PRIMARY KEY (dispatcher_id);
-
 ALTER TABLE ONLY public.endpoint_health
     ADD CONSTRAINT endpoint_health_pkey PRIMARY KEY (partner_id, endpoint_id);
-
-ALTER TABLE ONLY public.endpoint_leases
-    ADD CONSTRAINT endpoint_leases_pkey PRIMARY KEY (partner_id, endpoint_id);
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (partner_id, service_id, enrolment_id);
@@ -839,13 +822,9 @@ CREATE INDEX charged_from_month ON public.charged_from USING btree (partner_id, 
 
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 
-CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id) WHERE (NOT parked);
+CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id);
 
 CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, "position") WHERE ordered;
-
-CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, "position") WHERE parked;
-
-CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
 
 CREATE INDEX erasures_unscrubbed ON public.erasures USING btree (partner_id, service_id) WHERE (scrubbed_at IS NULL);
 
@@ -901,9 +880,6 @@ ALTER TABLE ONLY public.credentials
 
 ALTER TABLE ONLY public.endpoint_health
     ADD CONSTRAINT endpoint_health_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
-
-ALTER TABLE ONLY public.endpoint_leases
-    ADD CONSTRAINT endpoint_leases_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
 
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);

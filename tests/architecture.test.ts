@@ -105,8 +105,8 @@ const writes: Readonly<Record<string, readonly string[]>> = {
   schedule: ['erasures', 'idempotency_keys', 'sealed_records'],
   statements: ['corrected_pasts', 'statement_lines', 'statements'],
   webhooks: [
-    ...['dead_deliveries', 'deliveries', 'delivery_attempts', 'delivery_attempts_rest', 'dispatchers'],
-    ...['endpoint_health', 'endpoint_leases', 'erasures', 'event_log_heads', 'events', 'webhook_endpoints'],
+    ...['dead_deliveries', 'deliveries', 'delivery_attempts', 'delivery_attempts_rest'],
+    ...['endpoint_health', 'erasures', 'event_log_heads', 'events', 'webhook_endpoints'],
   ],
 }
 

@@ -11,6 +11,7 @@ import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
+import { SERVICE_SESSIONS } from '../service/src/db/pool.ts'
 import { rewriteTable } from '../service/src/db/rewrite-table.ts'
 import type { TurnLimits } from '../service/src/http/shedding/turns.ts'
 import { markInstallation } from '../service/src/installation.ts'
@@ -132,7 +133,11 @@ export async function startTestService(
   const database = openDatabase(address, { max: 8, ...patientDatabase })
   if (options.cells !== undefined) await migrate(database, { cells: options.cells })
   await database.learnCells()
-  const deliveryDatabase = openDatabase(address, { max: 4, ...patientDatabase })
+  const deliveryDatabase = openDatabase(address, {
+    max: 4,
+    sessionName: SERVICE_SESSIONS,
+    ...patientDatabase,
+  })
   const rootKey = options.on?.rootKey ?? randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
   const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
@@ -158,7 +163,7 @@ export async function startTestService(
       deliveryDatabase,
       webhookRules: { sandbox, allow: [] },
       // Long enough that no lease ends on a busy machine.
-      dispatcher: { pollMs: 50, leaseMs: 20_000 },
+      dispatcher: { pollMs: 50 },
       keyring,
       installation,
       host: '127.0.0.1',

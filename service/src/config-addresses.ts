@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { OperatorError } from './operator-error.ts'
-import type { EgressProxy } from './webhooks/egress/proxy.ts'
+import type { EgressProxy } from './webhooks/egress/connect.ts'
 
 /** The base address without a slash at its end; throws OperatorError for one that no link could be made from. */
 export function readBaseUrl(text: string | undefined): string | undefined {

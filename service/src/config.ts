@@ -17,7 +17,7 @@ import { type LogLevel, logLevels } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { readRootKeys } from './vault/keyring.ts'
 import { type AllowedRange, parseAllowList } from './webhooks/egress/address.ts'
-import type { EgressProxy } from './webhooks/egress/proxy.ts'
+import type { EgressProxy } from './webhooks/egress/connect.ts'
 
 /** Everything that the environment can set, read once at the start. */
 export type Config = {

@@ -71,9 +71,7 @@ const levels: Readonly<Record<string, LogLevel>> = {
   shed: 'warn',
   'webhook.disabled': 'warn',
   'webhook.failing': 'warn',
-  webhook_dead_not_forgotten: 'warn',
-  webhook_leases_not_given_up: 'warn',
-  webhook_leases_not_renewed: 'warn',
+  webhook_claims_not_given_back: 'warn',
 }
 
 /** The importance of a line with this event. */

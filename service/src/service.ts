@@ -29,7 +29,7 @@ export type Service = {
   runDue(): Promise<number>
   /**
    * Is not ready from now on but serves as before, so that a load balancer has time to send requests elsewhere before
-   * `close`; each answer asks its caller to connect anew.
+   * `close`; each answer asks its caller to connect anew. Leaves further webhooks to other processes.
    */
   drain(): void
   /** Asks each caller to connect anew, because another process has taken its place. */
@@ -82,9 +82,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     delivery.start()
     schedules.start()
   }
+  const drain = () => {
+    listener.drain()
+    delivery.drain()
+  }
   /** Requests end first, because they give work to all other parts; the parts that are shared close last. */
   const stop = async () => {
-    listener.drain()
+    drain()
     await listener.close()
     await quiet.close()
     await schedules.close()
@@ -110,8 +114,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     dispatcher: delivery.dispatcher,
     metrics,
     runDue: schedules.schedule.runAll,
-    drain: listener.drain,
-    retire: listener.retire,
+    drain,
+    retire() {
+      listener.retire()
+      delivery.drain()
+    },
     hear(news) {
       if ('events' in news) delivery.dispatcher.nudge(new Set(news.events))
       else listener.hear(news)

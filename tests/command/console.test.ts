@@ -55,7 +55,7 @@ async function signIn(name: string) {
 
 test('the printed link of an operator signs in at the console that runs, and its first page says that the service does', async () => {
   const { page } = await signIn('Grace')
-  expect(await page('/')).toContain('The service runs (one process)')
+  expect(await page('/')).toContain('The service runs')
   expect(console.log().find(({ event }) => event === 'started')).toMatchObject({ console: console.address })
 })
 

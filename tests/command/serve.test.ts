@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { access, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../service/src/db/database.ts'
 import { readMigrations } from '../../service/src/db/migrations.ts'
-import { wholeRunTest } from '../long.ts'
-import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import {
@@ -224,27 +221,3 @@ async function lastLine(ended: ReturnType<typeof run>): Promise<string> {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   return stderr.trim().split('\n').at(-1) ?? ''
 }
-
-wholeRunTest('a service that serves owns its endpoints for six seconds after each sign of life', async () => {
-  const database = openDatabase({ url: place.env?.['DATABASE_URL'] ?? '' }, { max: 1, ...patientDatabase })
-  // Read right after the sign of life, by the database's clock, which the service uses too.
-  const look = async () => {
-    const [row] = await database.query<{ until: string; left: number }>({
-      name: '',
-      text: `select until::text as until, extract(epoch from until - clock_timestamp())::float8 as left
-        from dispatchers where until > clock_timestamp()`,
-      values: [],
-    })
-    return row
-  }
-  const lefts: number[] = []
-  let before = (await look())?.until
-  // Until a look comes shortly after a sign of life; on a busy machine the first few may not.
-  while (lefts.length < 3 || Math.max(...lefts) <= 5.5) {
-    const now = await look()
-    if (now && now.until !== before) lefts.push(now.left)
-    before = now?.until
-  }
-  for (const left of lefts) expect(left).toBeLessThanOrEqual(6)
-  await database.close()
-})

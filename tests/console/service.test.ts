@@ -13,7 +13,7 @@ test('the first page says in one line that deliveries and due changes run, and h
   const viewer = await signIn(service, 'viewer')
   await expect
     .poll(async () => (await viewer.get('/')).text, { timeout: 120_000 })
-    .toContain('The service runs (one process): due changes are on time, webhooks')
+    .toContain('The service runs: due changes are on time, webhooks')
 })
 
 test.each([

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
 import { ada, adaAsks, startTestService } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 
@@ -32,30 +30,3 @@ test.each([
     .toEqual(new Set(events.map(({ eventid }) => eventid)))
   await receiver.close()
 })
-
-test.each(['ahead', 'back'])(
-  'a clock of the database that jumps an hour %s leaves no endpoint to a process that died then',
-  async way => {
-    await using service = await startTestService()
-    const receiver = await startReceiver()
-    const { client } = await service.newPartner()
-    const { webhookid } = await client.createWebhook({
-      url: receiver.url,
-      username: 'u',
-      password: 'p',
-      events: ['all'],
-    })
-    // What it had written, as the clock sees it afterwards.
-    const dead = randomUUID()
-    const hours = way === 'ahead' ? -1 : 1
-    await service.database.query(sql`
-      insert into dispatchers (dispatcher_id, until) values (${dead}, clock_timestamp() + ${hours} * interval '1 hour')`)
-    await service.database.query(sql`
-      insert into endpoint_leases (partner_id, endpoint_id, owner, epoch)
-      select partner_id, endpoint_id, ${dead}::uuid, 1 from webhook_endpoints where endpoint_id = ${webhookid}
-      on conflict (partner_id, endpoint_id) do update set owner = excluded.owner, epoch = endpoint_leases.epoch + 1`)
-    await client.createUser({ ...ada, userid: 'waiting', offername: 'starter' })
-    await expect.poll(() => receiver.deliveries.length, { timeout: 30_000 }).toBeGreaterThan(0)
-    await receiver.close()
-  },
-)

@@ -7,9 +7,10 @@ import { webhookMetrics } from '../../service/dist/webhooks/delivery/metrics.js'
 import { createOutgoing } from '../../service/dist/webhooks/egress/outgoing.js'
 import { createResolver } from '../../service/dist/webhooks/egress/resolver.js'
 
-const { address, rootKey, step, options } = JSON.parse(process.argv[2])
+const { address, rootKey, step, aheadMs, options } = JSON.parse(process.argv[2])
+/** The clock of the test, which may have moved. */
 function real() {
-  return Date.now()
+  return Date.now() + aheadMs
 }
 
 /** Ends this process as in a crash, when its step is reached. */
@@ -21,10 +22,8 @@ function pass(name) {
 }
 
 function kindOf(text) {
-  if (text.includes('update dispatchers')) return 'lease'
-  if (text.includes('insert into endpoint_leases')) return 'take'
   if (text.includes('insert into delivery_attempts')) return 'result'
-  return text.includes('cross join lateral') ? 'read' : 'other'
+  return text.includes('with ask as materialized') ? 'claim' : 'other'
 }
 
 const bare = openDatabase(address, { max: 4, onError: () => {} })
@@ -34,7 +33,7 @@ const database = {
     const kind = kindOf(query.text)
     pass(`before ${kind}`)
     const rows = await bare.query(query)
-    if (kind !== 'read' || rows.length > 0) pass(`after ${kind}`)
+    if (kind !== 'claim' || rows.length > 0) pass(`after ${kind}`)
     return rows
   },
   async transaction(work) {
@@ -43,8 +42,7 @@ const database = {
       work({
         query(query) {
           const own = kindOf(query.text)
-          // On a cluster results are written in a transaction, too.
-          if (own === 'take' || own === 'result') kind = own
+          if (own === 'result') kind = own
           pass(`before ${own}`)
           return tx.query(query)
         },
@@ -52,6 +50,11 @@ const database = {
     )
     pass(`after ${kind}`)
     return result
+  },
+  async commit(statements) {
+    pass('before result')
+    await bare.commit(statements)
+    pass('after result')
   },
 }
 await bare.learnCells()

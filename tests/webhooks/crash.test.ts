@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { everydayOr, timesOf, wholeRunTest } from '../long.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { everydayOr, timesOf } from '../long.ts'
 import { ada } from '../rig.ts'
 import { checkLogs, checkTables } from '../trust/canaries.ts'
 import { arrivedIn, checkDeliveries } from '../trust/ledger.ts'
@@ -19,20 +20,21 @@ import { type DispatchRig, dispatchRig } from './rig.ts'
 const rounds = timesOf(1, 20)
 const events = 48
 const slots = 4
-const options = { leaseMs: 500, pollMs: 20, slots }
+const options = { pollMs: 20, slots }
+/** After this long everybody may claim what a process had claimed that is no more. */
+const CLAIM_MS = 60_000
 
 /** What the dispatchers of the test under way wrote. */
 let written = ''
 
-function startChild(
-  rig: DispatchRig,
-  { step, leaseMs = 500 }: { step?: { name: string; count: number }; leaseMs?: number } = {},
-): ChildProcess {
+/** Starts a dispatcher in a process of its own, by the clock of the rig as it is now. */
+function startChild(rig: DispatchRig, step?: { name: string; count: number }): ChildProcess {
+  const aheadMs = rig.now() - Date.now()
   const child = spawn(
     process.execPath,
     [
       fileURLToPath(new URL('child.mjs', import.meta.url)),
-      JSON.stringify({ address: rig.address, rootKey: rig.rootKey, step, options: { ...options, leaseMs } }),
+      JSON.stringify({ address: rig.address, rootKey: rig.rootKey, step, aheadMs, options }),
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )
@@ -66,18 +68,25 @@ function range(count: number) {
 }
 /** Only catches a hang. */
 const patient = { timeout: 180_000, interval: 20 }
-function untilDelivered(rig: DispatchRig) {
-  return expect.poll(() => rig.count('deliveries'), patient).toBe(0)
+
+/** Lets what is claimed be claimed anew, and everything arrive. */
+async function finish(rig: DispatchRig): Promise<void> {
+  const successor = rig.open(options)
+  // One that was refused or lost its answer is due again after a pause.
+  await expect
+    .poll(async () => {
+      rig.advance(CLAIM_MS + 1000)
+      await successor.idle()
+      return rig.count('deliveries')
+    }, patient)
+    .toBe(0)
+  await successor.close()
 }
 
 // Late enough that other deliveries are under way, and some done.
 const steps: [name: string, count: number][] = [
-  ['before lease', 1],
-  ['after lease', 1],
-  ['before take', 1],
-  ['after take', 1],
-  ['before read', 1],
-  ['after read', 1],
+  ['before claim', 2],
+  ['after claim', 2],
   ['before send', 6],
   ['during send', 6],
   ['after send', 6],
@@ -101,19 +110,20 @@ test.each(taken)(
     for (let round = 0; round < rounds; round += 1) {
       const before = receiver.deliveries.length
       await rig.raise(range(events))
-      const child = startChild(rig, { step: { name, count } })
+      const child = startChild(rig, { name, count })
       const [, signal] = await once(child, 'exit')
       expect(signal).toBe('SIGKILL')
-      // Its lease is so long that it sends nothing twice by itself, however long this process stands still.
-      const successor = rig.open({ ...options, leaseMs: 600_000 })
-      const untilTaken = () => {
-        successor.refresh()
-        return rig.count('deliveries')
-      }
-      await expect.poll(untilTaken, patient).toBe(0)
-      await successor.close()
+      // What the killed process had claimed is nobody else's until its claims have ended.
+      const other = rig.open(options)
+      await other.idle()
+      await other.close()
+      const [left] = await rig.database.query<{ claimed: number; free: number }>(sql`
+        select count(held_from) as claimed, count(*) - count(held_from) as free from deliveries`)
+      expect(left?.free).toBe(0)
       // An attempt begins only while fewer than four results per slot are unwritten.
-      expect(receiver.deliveries.length - before - events).toBeLessThan(4 * slots + slots)
+      expect(left?.claimed).toBeLessThan(5 * slots)
+      await finish(rig)
+      expect(receiver.deliveries.length - before - events).toBeLessThan(5 * slots)
     }
     await checkTheBooks(rig, receiver, rounds * events)
     await receiver.close()
@@ -121,82 +131,101 @@ test.each(taken)(
   600_000 + rounds * 30_000,
 )
 
-test('a dispatcher that was paused past its lease writes nothing when it wakes', async () => {
+test('one of two processes killed under load: the other sends the rest, and what was under way after a minute', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  for (const _ of range(4)) await rig.addEndpoint(receiver.url)
+  receiver.answer = () => response => setTimeout(() => answer(response), 5)
+  for (let round = 1; round <= rounds; round += 1) {
+    await rig.raise(range(events))
+    const [one, two] = [startChild(rig), startChild(rig)]
+    await receiver.received((round - 1) * events * 4 + events)
+    one.kill('SIGKILL')
+    const untilClaimed = async () => {
+      const [row] = await rig.database.query<{ free: number }>(
+        sql`select count(*) as free from deliveries where held_from is null`,
+      )
+      return row?.free
+    }
+    await expect.poll(untilClaimed, patient).toBe(0)
+    two.kill('SIGKILL')
+    await finish(rig)
+    expect(receiver.deliveries.length - round * events * 4).toBeLessThan(2 * 5 * slots * round)
+  }
+  // At each of the four endpoints, which are one receiver.
+  await checkTheBooks(rig, receiver, rounds * events)
+  await receiver.close()
+}, 600_000)
+
+test('every connection to the database ended again and again under load: every event arrives, and the books agree', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)
-  let isPaused = false
-  const held: (() => void)[] = []
-  // The first one's attempts under way are answered 500, after it has lost the endpoint.
-  receiver.answer = () => response => {
-    if (isPaused) answer(response)
-    else held.push(() => answer(response, 500))
-  }
-  await rig.raise(range(events))
+  receiver.answer = () => response => setTimeout(() => answer(response), 2)
+  await rig.raise(range(events * 4))
   const child = startChild(rig)
   try {
-    await receiver.received(4)
+    for (let cut = 1; cut <= 8; cut += 1) {
+      await receiver.received(cut * events * 0.25)
+      await rig.database.query(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`)
+    }
+    // Claims whose answer was lost end after a minute.
+    await receiver.received(events * 3)
+  } finally {
+    child.kill('SIGKILL')
+  }
+  await finish(rig)
+  await checkTheBooks(rig, receiver, events * 4)
+  await receiver.close()
+}, 600_000)
+
+test('a process that was stopped for longer than its claims overwrites nothing that another has written since', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  // As many as open the breaker, and as are sent to an endpoint that has answered nothing yet.
+  const count = 3
+  let isPaused = false
+  const held: (() => void)[] = []
+  receiver.answer = () => response => {
+    if (isPaused) answer(response, 422)
+    else held.push(() => answer(response))
+  }
+  await rig.raise(range(count))
+  const child = startChild(rig)
+  try {
+    await receiver.received(count)
     child.kill('SIGSTOP')
     isPaused = true
-    // Its own lease is so long that it does not lose the endpoint in turn, however long this process stands still.
-    const other = rig.open({ ...options, leaseMs: 600_000 })
-    const untilTaken = () => {
-      other.refresh()
-      return rig.count('deliveries')
-    }
-    await expect.poll(untilTaken, patient).toBe(0)
+    // Another process attempts the same, and is refused each.
+    rig.advance(CLAIM_MS + 1000)
+    const other = rig.open(options)
+    await other.idle()
+    await other.close()
+    const state = () =>
+      rig.database.query(sql`
+        select d.event_id, d.work, d.attempts, d.due_at, h.breaker, h.failing_since
+        from deliveries d join endpoint_health h on h.endpoint_id = d.endpoint_id order by d.event_id`)
+    const before = await state()
+    expect(before).toHaveLength(count)
+    // What the stopped process had sent is answered now with 200: it writes that it was sent, and nothing else.
     for (const letGo of held) letGo()
     child.kill('SIGCONT')
-    await expect.poll(() => receiver.deliveries.length, patient).toBe(events + 4)
-    await rig.raise(range(events))
-    other.nudge()
-    await untilDelivered(rig)
-    const attempts = await rig.database.query<{ status: number }>({
-      name: '',
-      text: 'select status from delivery_attempts',
-      values: [],
-    })
-    expect(attempts.map(attempt => attempt.status)).toEqual(Array.from({ length: events * 2 }, () => 200))
-    expect(receiver.deliveries).toHaveLength(events * 2 + 4)
-    await checkTheBooks(rig, receiver, events * 2)
+    const succeeded = () =>
+      rig.database.query(
+        sql`select event_id from delivery_attempts where status = 200 and endpoint_id = ${webhookid}`,
+      )
+    await expect.poll(succeeded, patient).toHaveLength(count)
+    expect(await state()).toEqual(before)
   } finally {
     child.kill('SIGCONT')
     child.kill('SIGKILL')
-    await receiver.close()
   }
-})
-
-wholeRunTest('processes that start and stop share the endpoints evenly, and no event is lost', async () => {
-  await using rig = await dispatchRig()
-  const receiver = await startReceiver()
+  isPaused = false
   receiver.answer = () => response => answer(response)
-  for (const _ of range(8)) await rig.addEndpoint(receiver.url)
-  const owners = async () => {
-    const rows = await rig.database.query<{ count: number }>({
-      name: '',
-      text: 'select count(*) as count from endpoint_leases join dispatchers on dispatcher_id = owner where until > clock_timestamp() group by owner order by 1',
-      values: [],
-    })
-    return rows.map(row => row.count)
-  }
-  // Long enough that all of them are seen alive at the same time, even on a slow machine.
-  const start = () => startChild(rig, { leaseMs: 2000 })
-  const children = [start(), start()]
-  try {
-    await expect.poll(owners, patient).toEqual([4, 4])
-    children.push(start(), start())
-    await expect.poll(owners, patient).toEqual([2, 2, 2, 2])
-    await rig.raise(range(events))
-    await untilDelivered(rig)
-    children[0]?.kill('SIGKILL')
-    children[1]?.kill('SIGKILL')
-    await expect.poll(owners, patient).toEqual([4, 4])
-    await rig.raise(range(events))
-    await untilDelivered(rig)
-    // At each of the eight endpoints, which are one receiver.
-    await checkTheBooks(rig, receiver, 2 * events)
-  } finally {
-    for (const child of children) child.kill('SIGKILL')
-    await receiver.close()
-  }
+  await finish(rig)
+  await checkTheBooks(rig, receiver, count)
+  await receiver.close()
 })

@@ -4,190 +4,142 @@ import { expect, test } from 'vitest'
 import { CommitUnknown, type Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
+import { claimDue, type Item } from '../../service/src/webhooks/delivery/claim.ts'
 import type { Result } from '../../service/src/webhooks/delivery/result.ts'
-import { parkDeliveries } from '../../service/src/webhooks/delivery/save-parked.ts'
-import { writeResults } from '../../service/src/webhooks/delivery/save-results.ts'
+import { targetOf } from '../../service/src/webhooks/delivery/target.ts'
 import { openWriter } from '../../service/src/webhooks/delivery/writer.ts'
-import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
+import { readEndpoints } from '../../service/src/webhooks/endpoint/endpoint.ts'
+import type { Assessment, Disposition } from '../../service/src/webhooks/endpoint/verdict.ts'
 import { findAttempts } from '../../service/src/webhooks/log/attempts.ts'
 import { dispatchRig } from './rig.ts'
 
-/**
- * An endpoint with two waiting events of one user, and the results that its owner would write about an attempt and
- * about the endpoint.
- */
-async function withOwner() {
+/** An endpoint with claimed deliveries of two events, and a writer of what their attempts have shown. */
+async function claimed(own: { commits?: (database: Database) => Partial<Database> } = {}) {
   const rig = await dispatchRig()
   const { partnerId } = rig.partner
-  const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
-  const [first = '', second = ''] = await rig.raise(['u', 'u'])
-  const owner = crypto.randomUUID()
-  await rig.database.query(sql`
-    with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
-    insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 7)`)
-  const lease = { partnerId, endpointId, epoch: 7 }
-  const at = rig.now()
-  const timings = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 }
-  const outcome = { status: 500, snippet: 'of a user without a key', address: '192.0.2.1', timings }
-  const result: Result = {
-    lease,
-    eventId: first,
-    number: 1,
-    endedAt: at,
-    disposition: { kind: 'later', attempts: 1, dueAt: at, queue: 'retry' },
-    attempts: [{ attemptId: uuidv7(at), startedAt: at, pair: 'current', outcome }],
+  const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  await rig.raise(['u', 'v'])
+  const [row] = await readEndpoints(rig.database, [{ partnerId, endpointId }])
+  if (!row) throw new Error('the endpoint is missing')
+  const target = targetOf(row, rig.partner)
+  const claim = async () => {
+    const clock = { now: rig.now(), aheadMs: rig.now() - Date.now() }
+    return (await claimDue(rig.database, [{ target, room: 4 }], clock)).items
   }
-  const health = {
-    revision: 1,
-    breaker: { ...closedBreaker(), endpointInRow: 1 },
-    failingSince: at,
-    notices: 1,
-    pausedUntil: at,
-    acceptedPair: 'next' as const,
-    nextAcceptedAt: at,
-    certificateEndsAt: at,
-  }
-  const change = { lease, health, disable: { version: 1, reason: 'gone' as const, at, since: at } }
-  const state = async () => ({
-    health: await rig.database.query(sql`
-      select breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at,
-        certificate_ends_at from endpoint_health`),
-    disabled: await rig.database.query(sql`select disabled_reason, version from webhook_endpoints`),
-    deliveries: await rig.database.query(
-      sql`select event_id, work, attempts, parked from deliveries order by event_id`,
-    ),
-    attempts: await findAttempts(rig.database, rig.partner, first),
-  })
-  const write = (who: string, batch: Parameters<typeof writeResults>[2]) =>
-    rig.database.transaction(tx => writeResults(tx, who, batch))
+  const database: Database = { ...rig.database, ...own.commits?.(rig.database) }
   const directory = { partner: async () => rig.partner }
-  return { write, rig, owner, lease, at, first, second, result, change, health, state, directory }
+  const writer = openWriter({ database, directory, endpointSlots: 64, log: () => {}, onTold: () => {} })
+  const timings = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 }
+  const resultOf = (item: Item, assessment: Assessment, disposition: Disposition): Result => {
+    const at = rig.now()
+    const status = assessment.kind === 'delivered' ? 200 : assessment.kind === 'gone' ? 410 : 500
+    const outcome = { status, snippet: 'of a user without a key', address: '192.0.2.1', timings }
+    const attempts = [{ attemptId: uuidv7(at), startedAt: at, pair: 'current' as const, outcome }]
+    const ended = {
+      ...{ eventId: item.event_id, version: row.version, assessment, pair: 'current' as const },
+      ...{ startedAt: at, endedAt: at, certificateEndsAt: undefined },
+    }
+    return { target, item, disposition, attempts, endedAt: at, ended }
+  }
+  const write = (...results: Result[]) =>
+    Promise.all(results.map(result => new Promise(done => writer.enqueue({ kind: 'result', result }, done))))
+  const state = async () => ({
+    health: await rig.database.query(
+      sql`select revision, breaker, failing_since, accepted_pair from endpoint_health`,
+    ),
+    endpoint: await rig.database.query(sql`select version, disabled_reason from webhook_endpoints`),
+    deliveries: await rig.database.query(
+      sql`select event_id, work, attempts, due_at, held_from from deliveries order by event_id`,
+    ),
+    dead: await rig.database.query(sql`select event_id, attempts from dead_deliveries`),
+  })
+  return { rig, claim, write, resultOf, state, endpointId }
 }
 
-test('a process that no longer owns an endpoint writes nothing about it, whether the owner or only the epoch has changed', async () => {
-  const { rig, owner, result, change, lease, second, state, write } = await withOwner()
+const failed: Assessment = { kind: 'failed', blame: 'endpoint' }
+
+test('a result under a claim that has ended changes nothing but the log, whatever the attempt has shown', async () => {
+  const { rig, claim, write, resultOf, state } = await claimed()
   await using _ = rig
+  const [old] = await claim()
+  rig.advance(61_000)
+  const [anew] = await claim()
+  if (!old || !anew) throw new Error('nothing was claimed')
+  expect(anew.event_id).toBe(old.event_id)
   const before = await state()
-  for (const [who, named] of [
-    [crypto.randomUUID(), lease],
-    [owner, { ...lease, epoch: 6 }],
-  ] as const) {
-    const batch = { results: [{ ...result, lease: named }], changes: [{ ...change, lease: named }] }
-    expect(await write(who, batch)).toEqual({ owned: new Set(), disabled: new Set() })
-    for (const kind of ['delivered', 'dead'] as const) {
-      const ended = { ...result, lease: named, disposition: { kind, attempts: 12 } }
-      await write(who, { results: [ended], changes: [] })
-    }
-    await parkDeliveries(rig.database, who, [{ lease: named, eventId: second }])
-    expect(await state()).toEqual(before)
-  }
+  const later = { kind: 'later', attempts: 1, dueAt: rig.now(), queue: 'retry' } as const
+  const cases: [Assessment, Disposition][] = [
+    [{ kind: 'delivered' }, { kind: 'delivered' }],
+    [failed, later],
+    [failed, { kind: 'dead', attempts: 12 }],
+    [{ kind: 'gone' }, later],
+    [{ kind: 'unspent', fault: 'resolver' }, { kind: 'unchanged' }],
+  ]
+  for (const [assessment, disposition] of cases) await write(resultOf(old, assessment, disposition))
+  expect(await state()).toEqual(before)
+  expect(await rig.count('delivery_attempts')).toBe(cases.length)
 })
 
-test('the owner writes a result whole: the attempt with its times, the new state of the delivery, the health of the endpoint', async () => {
-  const { rig, owner, at, result, change, health, lease, first, second, state, write } = await withOwner()
+test('a result is written whole: the attempt with its times, the new state of the delivery, the health of the endpoint', async () => {
+  const { rig, claim, write, resultOf, state, endpointId } = await claimed()
   await using _ = rig
-  // The second time is a repeat after a commit whose answer was lost.
-  for (const isRepeat of [false, true]) {
-    const written = await write(owner, {
-      results: [result],
-      changes: [change],
-      isRepeat,
-    })
-    expect(written).toEqual({ owned: new Set([lease]), disabled: new Set([lease]) })
-  }
-  await parkDeliveries(rig.database, owner, [{ lease, eventId: second }])
-  expect(await state()).toEqual({
-    health: [
-      {
-        breaker: health.breaker,
-        failing_since: at,
-        notices: 1,
-        paused_until: at,
-        accepted_pair: 'next',
-        next_accepted_at: at,
-        certificate_ends_at: at,
-      },
-    ],
-    disabled: [{ disabled_reason: 'gone', version: 2 }],
-    deliveries: [
-      { event_id: first, work: 'retry', attempts: 1, parked: false },
-      { event_id: second, work: 'fresh', attempts: 0, parked: true },
-    ],
-    attempts: [
-      {
-        endpoint_id: lease.endpointId,
-        attempt: 1,
-        started_at: at,
-        pair: 'current',
-        status: 500,
-        error_class: null,
-        address: '192.0.2.1',
-        answer: null,
-        dns_ms: 1,
-        connect_ms: 2,
-        tls_ms: 3,
-        first_byte_ms: 4,
-        total_ms: 5,
-      },
-    ],
-  })
-  // A value that somebody has reset meanwhile is not overwritten by what the owner knew before.
-  await rig.database.query(sql`update endpoint_health set revision = 2, notices = 0`)
-  await write(owner, { results: [], changes: [change] })
-  expect((await state()).health).toMatchObject([{ notices: 0 }])
-})
-
-test('a result under an older lease is not written, even beside one under a newer lease of the same process', async () => {
-  const { rig, owner, result, change, lease, state, directory, write } = await withOwner()
-  await using _ = rig
-  const older = { ...lease, epoch: 6 }
-  const { disable: _disable, ...newer } = { ...change, health: { ...change.health, notices: 2 } }
-  const batch = {
-    results: [{ ...result, lease: older }],
-    changes: [{ ...change, lease: older }, newer],
-  }
-  expect(await write(owner, batch)).toEqual({
-    owned: new Set([lease]),
-    disabled: new Set(),
-  })
+  const [first, second] = await claim()
+  if (!first || !second) throw new Error('nothing was claimed')
+  const dueAt = rig.now() + 5000
+  await write(
+    resultOf(first, failed, { kind: 'later', attempts: 1, dueAt, queue: 'retry' }),
+    resultOf(second, { kind: 'gone' }, { kind: 'dead', attempts: 12 }),
+  )
   expect(await state()).toMatchObject({
-    health: [{ notices: 2 }],
-    disabled: [{ disabled_reason: null }],
-    attempts: [],
-    deliveries: [{ attempts: 0 }, { attempts: 0 }],
+    health: [{ revision: 2, breaker: { endpointInRow: 1 }, accepted_pair: null }],
+    endpoint: [{ version: 2, disabled_reason: 'gone' }],
+    deliveries: [{ event_id: first.event_id, work: 'retry', attempts: 1, due_at: dueAt, held_from: null }],
+    dead: [{ event_id: second.event_id, attempts: 12 }],
   })
-  // The writer also keeps their changes apart: neither replaces the other.
-  const writer = openWriter({ database: rig.database, directory, owner, log: () => {} })
-  const health = { ...change.health, notices: 3 }
-  const written = [lease, older].map(one => writer.write({ kind: 'result', change: { lease: one, health } }))
-  expect((await Promise.all(written)).map(({ isOwned }) => isOwned)).toEqual([true, false])
-  expect(await state()).toMatchObject({ health: [{ notices: 3 }] })
+  expect(await findAttempts(rig.database, rig.partner, first.event_id)).toMatchObject([
+    {
+      ...{ endpoint_id: endpointId, attempt: 1, pair: 'current', status: 500, error_class: null },
+      ...{ address: '192.0.2.1', answer: null },
+      ...{ dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4, total_ms: 5 },
+    },
+  ])
+})
+
+test('what two processes learn of an endpoint adds up', async () => {
+  const { rig, claim, write, resultOf, state } = await claimed()
+  await using _ = rig
+  const [first, second] = await claim()
+  if (!first || !second) throw new Error('nothing was claimed')
+  const later = { kind: 'later', attempts: 1, dueAt: rig.now(), queue: 'retry' } as const
+  // The second batch was judged without the first.
+  await write(resultOf(first, failed, later))
+  await write(resultOf(second, failed, later))
+  expect((await state()).health).toMatchObject([{ revision: 3, breaker: { endpointInRow: 2 } }])
 })
 
 test('a result whose commit was not confirmed can be written again without a second effect, alone and beside another', async () => {
-  const { rig, owner, at, result, second, state, directory } = await withOwner()
-  await using _ = rig
   let isLost = false
-  const transaction: Database['transaction'] = async work => {
-    const done = await rig.database.transaction(work)
-    if (isLost) return done
-    isLost = true
-    throw new CommitUnknown()
-  }
-  const database: Database = { ...rig.database, transaction }
-  const writer = openWriter({ database, directory, owner, log: () => {} })
-  const attemptOf = (eventId: string): Result => ({
-    ...result,
-    eventId,
-    attempts: result.attempts.map(attempt => ({ ...attempt, attemptId: uuidv7(at) })),
+  const { rig, claim, write, resultOf, state } = await claimed({
+    commits: database => ({
+      async transaction(work) {
+        const done = await database.transaction(work)
+        if (isLost) return done
+        isLost = true
+        throw new CommitUnknown()
+      },
+    }),
   })
-  const write = async (...results: Result[]) => {
-    isLost = false
-    const written = results.map(one => writer.write({ kind: 'result', result: one }))
-    return (await Promise.all(written)).map(({ isOwned }) => isOwned)
-  }
-  expect(await write(attemptOf(result.eventId))).toEqual([true])
-  expect(await write(attemptOf(result.eventId), attemptOf(second))).toEqual([true, true])
-  expect(await state()).toMatchObject({ deliveries: [{ attempts: 1 }, { attempts: 1 }] })
+  await using _ = rig
+  const later = { kind: 'later', attempts: 1, dueAt: rig.now() + 5000, queue: 'retry' } as const
+  const [first, second] = await claim()
+  if (!first || !second) throw new Error('nothing was claimed')
+  await write(resultOf(first, failed, later))
+  expect((await state()).health).toMatchObject([{ breaker: { endpointInRow: 1 } }])
+  isLost = false
+  await write(resultOf(first, failed, later), resultOf(second, failed, later))
+  expect(await state()).toMatchObject({
+    health: [{ breaker: { endpointInRow: 2 } }],
+    deliveries: [{ attempts: 1 }, { attempts: 1 }],
+  })
   expect(await rig.count('delivery_attempts')).toBe(3)
 })

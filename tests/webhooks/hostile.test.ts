@@ -150,7 +150,7 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
   const database: Database = {
     ...rig.database,
     query: query => {
-      if (query.text.includes('as ask (partner_id,')) looks.push(query)
+      if (query.text.includes('with ask as materialized')) looks.push(query)
       return rig.database.query(query)
     },
   }
@@ -172,11 +172,17 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
 
 /** How many pages of the database a statement touches. */
 async function pagesOf({ database }: DispatchRig, query: Parameters<Database['query']>[0]): Promise<number> {
-  const [row] = await database.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
-    ...query,
-    name: '',
-    text: `explain (analyze, buffers, format json) ${query.text}`,
-  })
+  const { text, values } = query
+  let row: { 'QUERY PLAN': { Plan: Record<string, number> }[] } | undefined
+  const isUndone = new Error('so that the claim has no effect')
+  await database
+    .transaction(async tx => {
+      ;[row] = await tx.query({ name: '', text: `explain (analyze, buffers, format json) ${text}`, values })
+      throw isUndone
+    })
+    .catch(error => {
+      if (error !== isUndone) throw error
+    })
   const plan = row?.['QUERY PLAN'][0]?.Plan ?? {}
   return (plan['Shared Hit Blocks'] ?? Number.NaN) + (plan['Shared Read Blocks'] ?? Number.NaN)
 }

@@ -1,15 +1,13 @@
 // @databases citus
 
 import { expect, test } from 'vitest'
-import type { Database, Executor } from '../../service/src/db/database.ts'
+import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
-import { parkDeliveries } from '../../service/src/webhooks/delivery/save-parked.ts'
 import { markDeleted } from '../../service/src/webhooks/endpoint/store.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { listDeliveries } from '../../service/src/webhooks/log/deliveries.ts'
-import { patientForLocks, waitForLock } from '../hold-users.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig, newWriter } from './rig.ts'
 
@@ -76,7 +74,8 @@ test('deliveries are listed: those that wait, the next due first; those given up
   await at(two, 100, 'fresh')
   await at(three, 200, 'retry')
   await rig.database.query(sql`
-    update deliveries set parked = true, due_at = ${new Date(rig.now() + 400_000).toISOString()} where event_id = ${four}`)
+    update deliveries set held_from = due_at, due_at = ${new Date(rig.now() + 400_000).toISOString()}
+    where event_id = ${four}`)
   expect(await idsOf('waiting')).toEqual([two, three, one, four])
   expect(await idsOf('waiting', 2)).toEqual([two, three])
   expect(await list('waiting', 1)).toMatchObject([
@@ -174,79 +173,23 @@ test('the clean-up continues while it has time: with old deliveries, old events,
   expect(removals()).toBe(0)
 })
 
-test('with ordering, the next delivery is sent after one was given up for its age, even when that clean-up ended before freeing it', async () => {
+test('with ordering, the next deliveries are sent after one was given up for its age', async () => {
   await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = () => 500
   const writer = await newWriter(0)
-  await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
   const [old = ''] = await rig.raise(['a'], { writer })
   rig.advance(29 * DAY)
-  const [behind = '', last = ''] = await rig.raise(['a', 'a'], { writer })
-  const park = (ids: string[]) =>
-    rig.database.query(sql`update deliveries set parked = true where event_id = any (${ids}::uuid[])`)
-  const parked = async () =>
-    (await rig.database.query<{ event_id: string }>(sql`select event_id from deliveries where parked`)).map(
-      row => row.event_id,
-    )
-  await park([behind, last])
-  await cleanUpWebhooks(rig.database, rig.now())
-  expect((await parked()).sort()).toEqual([behind, last].sort())
+  const dispatcher = rig.open()
+  const next = await rig.raise(['a', 'a'], { writer })
+  await dispatcher.idle()
+  await dispatcher.close()
   rig.advance(2 * DAY)
   expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
-  expect(await parked()).toEqual([last])
-  // The state after a clean-up that was killed after it gave up `old`.
-  await park([behind])
-  await cleanUpWebhooks(rig.database, rig.now())
-  expect(await parked()).toEqual([last])
   expect(await rig.database.query(sql`select event_id from dead_deliveries`)).toEqual([{ event_id: old }])
+  receiver.answer = () => 200
+  await rig.open().idle()
+  expect(receiver.deliveries.slice(1).map(({ key }) => key)).toEqual(next)
+  await receiver.close()
 })
-
-test.each([
-  [
-    'before its look',
-    (tx: Executor, partnerId: string) =>
-      tx.query(sql`select 1 from endpoint_leases where partner_id = ${partnerId} for update`),
-  ],
-  [
-    'between its look and its mark',
-    (tx: Executor, partnerId: string) =>
-      tx.query(sql`select 1 from deliveries where partner_id = ${partnerId} and attempts = 7 for update`),
-  ],
-])(
-  'a parking that is held up %s, while the clean-up runs, leaves nothing parked that nothing stands before',
-  async (_when, hold) => {
-    await using rig = await dispatchRig()
-    const writer = await newWriter(0)
-    const { partnerId } = rig.partner
-    const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
-    const owner = crypto.randomUUID()
-    await rig.database.query(sql`
-    with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
-    insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 1)`)
-    await rig.raise(['a'], { writer })
-    rig.advance(29 * DAY)
-    const [behind = ''] = await rig.raise(['a'], { writer })
-    await rig.database.query(sql`update deliveries set attempts = 7 where event_id = ${behind}`)
-    rig.advance(2 * DAY)
-    let parking: Promise<void> = Promise.resolve()
-    await rig.database.transaction(async tx => {
-      await hold(tx, partnerId)
-      parking = parkDeliveries(patientForLocks(rig.database), owner, [
-        { lease: { partnerId, endpointId, epoch: 1 }, eventId: behind },
-      ])
-      await waitForLock(rig)
-      await cleanUpWebhooks(rig.database, rig.now())
-    })
-    await parking
-    const stranded = await rig.database.query(sql`
-    select event_id from deliveries d
-    where parked and not exists (
-      select from deliveries earlier
-      where earlier.partner_id = d.partner_id and earlier.service_id = d.service_id and earlier.position < d.position)`)
-    expect(stranded).toEqual([])
-    await cleanUpWebhooks(rig.database, rig.now())
-    expect(await rig.database.query(sql`select event_id, parked from deliveries`)).toEqual([
-      { event_id: behind, parked: false },
-    ])
-    expect(await rig.count('dead_deliveries')).toBe(1)
-  },
-)

@@ -121,7 +121,7 @@ test('deliveries that wait behind an earlier event of their user count as waitin
   const dispatcher = rig.open({}, { metrics })
   await rig.raise(Array.from({ length: 5 }, () => 'u'))
   await dispatcher.idle()
-  expect(await rig.database.query(sql`select parked from deliveries where parked`)).toHaveLength(4)
+  expect(await rig.database.query(sql`select 1 from deliveries where held_from is not null`)).toHaveLength(4)
   expect(await metrics.render()).toContain('webhook_waiting{state="failing"} 5\n')
   const [counted] = await readBacklog(rig.database, { now: rig.now(), limit: 3 })
   expect(counted?.waiting).toBe(3)

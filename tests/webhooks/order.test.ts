@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Query } from '../../service/src/db/sql.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig, newWriter } from './rig.ts'
@@ -61,27 +61,48 @@ test('a replayed event is sent at the place in the order at which it was raised'
   await receiver.close()
 })
 
-test('a stop does not wait when the database refuses to set aside what a read has found', async () => {
+test('what stands behind a failed event of its user is looked at once, not with each new event', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
-  receiver.answer = () => 500
   await rig.addEndpoint(receiver.url, { ordering: 'user' })
-  let refuse: (() => void) | undefined
-  const query = <Row>(statement: Query): Promise<Row[]> =>
-    statement.text.includes('set parked = true')
-      ? new Promise((_, reject) => {
-          refuse = () => reject(new Error('refused'))
-        })
-      : rig.database.query<Row>(statement)
-  const dispatcher = rig.open({ graceMs: 600_000 }, { database: { ...rig.database, query } })
-  await rig.raise(['u'])
+  receiver.answer = ({ userid }) => (userid === 'blocked' ? 422 : 200)
+  const dispatcher = rig.open()
+  await rig.raise(Array.from({ length: 300 }, () => 'blocked'))
   await dispatcher.idle()
-  await rig.raise(['u'])
-  dispatcher.nudge()
-  await expect.poll(() => refuse !== undefined).toBe(true)
-  const closed = dispatcher.close()
-  refuse?.()
-  await closed
-  expect(dispatcher.inventory().unwritten).toBe(0)
+  const held = () =>
+    rig.database.query(sql`select event_id, due_at, xmin::text from deliveries order by event_id`)
+  const before = await held()
+  expect(before).toHaveLength(300)
+  for (let index = 0; index < 20; index += 1) {
+    await rig.raise([`other-${index}`])
+    dispatcher.nudge()
+    await receiver.received(index + 2)
+  }
+  await dispatcher.idle()
+  expect(await held()).toEqual(before)
+  receiver.answer = () => 200
+  rig.advance(7000)
+  await dispatcher.idle()
+  expect(await rig.count('deliveries')).toBe(0)
+  const blocked = receiver.deliveries.filter(({ userid }) => userid === 'blocked').map(({ key }) => key)
+  expect(blocked.slice(1)).toEqual([...blocked.slice(1)].sort())
+  await receiver.close()
+})
+
+test('an event that came while the one before it was under way is sent as soon as that has arrived', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  // No poll helps.
+  const [one, two] = [rig.open({ pollMs: 600_000 }), rig.open({ pollMs: 600_000 })]
+  await one.idle()
+  await two.idle()
+  const ids: string[] = []
+  for (let round = 0; round < 40; round += 1) {
+    ids.push(...(await rig.raise(['u'])))
+    for (const dispatcher of [one, two]) dispatcher.nudge()
+  }
+  await receiver.received(40)
+  expect(receiver.deliveries.map(({ key }) => key)).toEqual(ids)
   await receiver.close()
 })

@@ -144,10 +144,8 @@ test('the result of an attempt at an address that has changed since affects only
   await dispatcher.idle()
   expect(await look()).toMatchObject({
     disabled_at: null,
-    paused_until: null,
-    failing_since: null,
     waiting: 8,
-    breaker: { open: null, endpointInRow: 0 },
+    health: { pausedUntil: undefined, failingSince: undefined, breaker: { open: null, endpointInRow: 0 } },
   })
   expect(await rig.database.query(sql`select distinct work, attempts from deliveries`)).toEqual([
     { work: 'retry', attempts: 1 },
@@ -172,7 +170,7 @@ test('the result of an attempt at an address that has changed since affects only
   await expect.poll(() => rig.count('deliveries')).toBe(1)
   after?.writeHead(422).end()
   await dispatcher.idle()
-  expect(await look()).toMatchObject({ accepted_pair: 'current', next_accepted_at: null })
+  expect(await look()).toMatchObject({ health: { acceptedPair: 'current', nextAcceptedAt: undefined } })
   await receiver.close()
   await other.close()
 })
@@ -183,8 +181,8 @@ test('a 410 from an address that has changed since is not logged as disabling th
   const held: ServerResponse[] = []
   receiver.answer = () => response => held.push(response)
   const { webhookid } = await rig.addEndpoint(receiver.url)
-  // No beat and no poll informs it earlier.
-  const dispatcher = rig.open({ leaseMs: 600_000, pollMs: 600_000 })
+  // No poll informs it earlier.
+  const dispatcher = rig.open({ pollMs: 600_000 })
   await rig.raise(['u'])
   dispatcher.refresh()
   await receiver.received(1)

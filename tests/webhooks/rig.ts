@@ -17,9 +17,9 @@ import {
   openDispatcher,
 } from '../../service/src/webhooks/delivery/dispatcher.ts'
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/delivery/metrics.ts'
+import type { EgressProxy } from '../../service/src/webhooks/egress/connect.ts'
 import { eventBody } from '../../service/src/webhooks/egress/envelope.ts'
 import { createOutgoing } from '../../service/src/webhooks/egress/outgoing.ts'
-import type { EgressProxy } from '../../service/src/webhooks/egress/proxy.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/egress/resolver.ts'
 import { addEndpoint, type EndpointInput } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -161,8 +161,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
           real,
           log: (event, fields = {}) => logged.push({ event, fields }),
         },
-        // So long that no lease ends on a busy machine; a test about the end of a lease sets its own.
-        { leaseMs: 20_000, pollMs: 50, graceMs: 300, ...options },
+        { pollMs: 50, graceMs: 300, ...options },
       )
       closers.push(async () => {
         await dispatcher.close()

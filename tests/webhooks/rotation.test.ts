@@ -41,7 +41,7 @@ async function withEndpoint(own: { deadlineMs?: number } = {}) {
   }
   const look = async () => {
     const row = await getEndpoint(rig.database, rig.partner.partnerId, webhookid)
-    return row && { accepted_pair: row.accepted_pair, ...webhookOf(row, rig.partner, rig.now()) }
+    return row && { accepted_pair: row.health.acceptedPair, ...webhookOf(row, rig.partner, rig.now()) }
   }
   return { rig, receiver, rotateTo, send, look }
 }

@@ -160,7 +160,7 @@ test('five failures in a row open the breaker, and then only one probe at a time
     // A single failing event follows its own schedule: 0, 5 s, 30 s, 2 min, 10 min.
     for (const wait of [6, 36, 144, 720]) await after(set, wait * SECOND + 10)
     expect(receiver.deliveries).toHaveLength(5)
-    expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
+    expect((await look(set))?.health.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
     await send(set, range(50, 'w'))
     expect(receiver.deliveries).toHaveLength(5)
     // Each failed probe uses up an attempt of one delivery and opens the breaker for longer.
@@ -185,7 +185,8 @@ test('the first success after an outage releases the whole backlog, oldest first
     expect(failed).toBeLessThan(80)
     const untouched = async () => {
       const rows = await rig.database.query<{ tid: string }>(
-        sql`select event_id || ' ' || ctid::text || ' ' || xmin::text as tid from deliveries where attempts = 0`,
+        sql`select event_id || ' ' || ctid::text || ' ' || xmin::text as tid from deliveries
+        where attempts = 0 and held_from is null`,
       )
       return rows.map(row => row.tid)
     }
@@ -223,7 +224,7 @@ test('three answers 401 or 403 in a row open the breaker, and its state names cr
     set.receiver.answer = () => 403
     await send(set, range(1))
     for (const wait of [6, 36, 144]) await after(set, wait * SECOND + 10)
-    expect((await look(set))?.breaker.open).toMatchObject({ by: 'credentials' })
+    expect((await look(set))?.health.breaker.open).toMatchObject({ by: 'credentials' })
   }))
 
 test('faults of our own spend no attempt and open no breaker, however many there are', async () => {
@@ -249,7 +250,10 @@ test('faults of our own spend no attempt and open no breaker, however many there
     { attempts: 0, work: 'fresh' },
   ])
   const row = await getEndpoint(rig.database, rig.partner.partnerId, webhookid)
-  expect(row).toMatchObject({ failing_since: null, dead: 0, breaker: { open: null, endpointInRow: 0 } })
+  expect(row).toMatchObject({
+    dead: 0,
+    health: { failingSince: undefined, breaker: { open: null, endpointInRow: 0 } },
+  })
 })
 
 test('Retry-After on 429 pauses the whole endpoint, for 24 hours at most', () =>
@@ -309,7 +313,7 @@ test('deliveries that failed in an outage do not wait for their next attempt: th
     // Its fifth attempt would be ten minutes after the fourth.
     for (const wait of [6, 36, 144]) await after(set, wait * SECOND + 10)
     await send(set, ['b0', 'b1', 'b2'])
-    expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
+    expect((await look(set))?.health.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
     const failed = receiver.deliveries.length
     await rig.raise(['c0', 'c1'])
     receiver.answer = () => 200
@@ -414,7 +418,11 @@ test('after this service itself was down for 73 hours, due deliveries are attemp
     receiver.answer = () => 200
     await rig.open().idle()
     expect(receiver.deliveries).toHaveLength(2)
-    expect(await look(set)).toMatchObject({ disabled_at: null, failing_since: null, waiting: 0 })
+    expect(await look(set)).toMatchObject({
+      disabled_at: null,
+      waiting: 0,
+      health: { failingSince: undefined },
+    })
   }))
 
 test('an endpoint that is down as long as this service was is disabled by its next failure', () =>
@@ -435,7 +443,7 @@ test('the state of the breaker survives a restart', () =>
     receiver.answer = () => 500
     await send(set, range(8))
     const attempts = receiver.deliveries.length
-    expect((await look(set))?.breaker.open).not.toBeNull()
+    expect((await look(set))?.health.breaker.open).not.toBeNull()
     await set.dispatcher.close()
     const next = rig.open()
     await next.idle()

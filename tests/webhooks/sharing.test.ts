@@ -12,18 +12,13 @@ function range(count: number, prefix = 'u') {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 }
 
-/** What a heartbeat logs when it fails. */
-const faults = new Set(['webhook_leases_not_renewed'])
-
 /** A database that records its statements. */
 function counted(rig: DispatchRig) {
   const asked: string[] = []
   const told = (db: Executor): Executor => ({
     query(query) {
-      // A beat reports that this process is alive (again, if it is late), and reads its endpoints and the size of its
-      // share.
-      const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(query.text)
-      asked.push(isBeat ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))
+      const isList = query.text.includes('as has_due')
+      asked.push(isList ? 'list' : query.text.trim().split(/\s+/, 6).join(' '))
       return db.query(query)
     },
   })
@@ -35,7 +30,7 @@ function counted(rig: DispatchRig) {
   return { asked, database }
 }
 
-test('an idle dispatcher sends only its heartbeat to the database, although an endpoint is dead and others wait for retries', async () => {
+test('an idle dispatcher asks the database only where something is due, although an endpoint is dead and others wait for retries', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const limping = await startReceiver()
@@ -55,12 +50,12 @@ test('an idle dispatcher sends only its heartbeat to the database, although an e
   expect(await rig.count('deliveries')).toBeGreaterThan(8)
 
   const { asked, database } = counted(rig)
-  const dispatcher = rig.open({ leaseMs: 600 }, { database })
+  const dispatcher = rig.open({}, { database })
   await dispatcher.idle()
   asked.length = 0
-  await expect.poll(() => asked.length).toBeGreaterThanOrEqual(6)
-  expect(new Set(asked)).toEqual(new Set(['beat']))
-  // The beat also finds events that another process has committed.
+  await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(6)
+  expect(new Set(asked)).toEqual(new Set(['list']))
+  // It also finds events that another process has committed.
   const before = receiver.deliveries.length
   await rig.raise(['late'])
   await receiver.received(before + 1)
@@ -109,7 +104,7 @@ test('a slow endpoint, retries and replays stay within their shares of the slots
   await quick.close()
 })
 
-test('unreadable secrets of an endpoint are logged when the fault begins and when it ends, not at every heartbeat', async () => {
+test('unreadable secrets of an endpoint are logged when the fault begins and when it ends, not at every look', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const { webhookid } = await rig.addEndpoint(receiver.url)
@@ -126,15 +121,16 @@ test('unreadable secrets of an endpoint are logged when the fault begins and whe
   const told = () =>
     rig.logged.filter(({ fields }) => fields['webhookid'] === webhookid).map(({ event }) => event)
   const { asked, database } = counted(rig)
-  const beats = async (count: number) => {
-    const until = asked.filter(text => text === 'beat').length + count
-    await expect.poll(() => asked.filter(text => text === 'beat').length).toBeGreaterThanOrEqual(until)
+  const lists = async (count: number) => {
+    const until = asked.filter(text => text === 'list').length + count
+    const counted = () => asked.filter(text => text === 'list').length
+    await expect.poll(counted, { timeout: 30_000 }).toBeGreaterThanOrEqual(until)
   }
   await secrets('take')
-  rig.open({ leaseMs: 150 }, { database })
+  rig.open({}, { database })
   await rig.raise(['u'])
   await expect.poll(told).toEqual(['webhook_not_opened'])
-  await beats(6)
+  await lists(3)
   expect(told()).toEqual(['webhook_not_opened'])
   await secrets('give')
   await receiver.received(1)
@@ -142,47 +138,12 @@ test('unreadable secrets of an endpoint are logged when the fault begins and whe
   await secrets('take')
   await rig.database.query(sql`update webhook_endpoints set version = version + 1`)
   await expect.poll(() => told().slice(2)).toEqual(['webhook_not_opened'])
-  await beats(6)
+  await lists(3)
   expect(told().slice(2)).toEqual(['webhook_not_opened'])
   await receiver.close()
 })
 
-test('an endpoint that is deleted with its partner just before it is taken fails no heartbeat, and keeps no other from being taken', async () => {
-  await using rig = await dispatchRig()
-  const receiver = await startReceiver()
-  const leaving = await rig.newPartner('Leaving')
-  await rig.addEndpoint('http://127.0.0.1:1/hook', { partner: leaving })
-  await rig.addEndpoint(receiver.url)
-  let deletions = 0
-  const deleteFirst = async () => {
-    deletions += 1
-    const { partnerId } = leaving
-    await rig.database.query(sql`delete from endpoint_health where partner_id = ${partnerId}`)
-    await rig.database.query(sql`delete from webhook_endpoints where partner_id = ${partnerId}`)
-  }
-  const database: Database = {
-    ...rig.database,
-    transaction: work =>
-      rig.database.transaction(tx =>
-        work({
-          ...tx,
-          query: async query => {
-            if (deletions === 0 && query.text.includes('insert into endpoint_leases')) await deleteFirst()
-            return tx.query(query)
-          },
-        }),
-      ),
-  }
-  const dispatcher = rig.open({}, { database })
-  await rig.raise(['u'])
-  await dispatcher.idle()
-  expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['u'])
-  expect(deletions).toBe(1)
-  expect(rig.logged.filter(({ event }) => faults.has(event))).toEqual([])
-  await receiver.close()
-})
-
-test('an endpoint that is deleted with its partner just before it is given up fails no heartbeat', async () => {
+test('an endpoint that is deleted with its partner during an attempt there hinders no other', async () => {
   await using rig = await dispatchRig()
   const [receiver, other] = [await startReceiver(), await startReceiver()]
   const leaving = await rig.newPartner('Leaving')
@@ -195,27 +156,64 @@ test('an endpoint that is deleted with its partner just before it is given up fa
   dispatcher.refresh()
   await receiver.received(1)
   const { partnerId } = leaving
-  // An endpoint whose secrets cannot be opened is given up once nothing is under way there.
-  await rig.database.query(sql`
-    update webhook_endpoints set sealed_secrets = substr(sealed_secrets, 2), version = version + 1
-    where partner_id = ${partnerId}`)
-  dispatcher.refresh()
-  const told = () => rig.logged.map(({ event }) => event)
-  await expect.poll(told, { timeout: 180_000 }).toContain('webhook_not_opened')
   await rig.database.query(sql`delete from deliveries where partner_id = ${partnerId}`)
-  await rig.database.query(sql`delete from endpoint_leases where partner_id = ${partnerId}`)
   await rig.database.query(sql`delete from endpoint_health where partner_id = ${partnerId}`)
   await rig.database.query(sql`delete from webhook_endpoints where partner_id = ${partnerId}`)
-  for (const response of held) response.writeHead(200).end()
+  for (const response of held) response.writeHead(410).end()
   await expect.poll(() => dispatcher.inventory().underWay, { timeout: 180_000 }).toBe(0)
   await dispatcher.idle()
   await rig.raise(['u'])
   await dispatcher.idle()
   expect(other.deliveries.map(({ userid }) => userid)).toEqual(['u'])
-  expect(told().filter(event => faults.has(event))).toEqual([])
+  expect(rig.logged).toEqual([])
   expect(dispatcher.inventory().endpoints).toBe(1)
   await receiver.close()
   await other.close()
+})
+
+test('however many processes there are, a broken endpoint gets one probe at a time', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  receiver.answer = () => 500
+  const first = rig.open()
+  await rig.raise(range(20))
+  await first.idle()
+  const failed = receiver.deliveries.length
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  const others = [first, rig.open({}, { deadlineMs: 600_000 }), rig.open({}, { deadlineMs: 600_000 })]
+  await Promise.all(others.slice(1).map(each => each.idle()))
+  rig.advance(11_000)
+  for (let round = 0; round < 20; round += 1) {
+    for (const each of others) each.refresh()
+    await receiver.received(failed + 1)
+    await Promise.all(others.map(() => rig.count('deliveries')))
+  }
+  expect(receiver.deliveries).toHaveLength(failed + 1)
+  // The others learn of its success, and the backlog goes out.
+  receiver.answer = () => 200
+  for (const response of held) response.writeHead(200).end()
+  await expect.poll(() => rig.count('deliveries'), { timeout: 60_000 }).toBe(0)
+  await receiver.close()
+})
+
+test('however many processes there are, a rate holds for all of them together', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url, { ratelimit: 10 })
+  const others = [rig.open(), rig.open(), rig.open()]
+  await Promise.all(others.map(each => each.idle()))
+  await rig.raise(range(12))
+  for (let round = 1; round <= 12; round += 1) {
+    for (const each of others) each.nudge()
+    await receiver.received(round)
+    for (const each of others) await each.idle()
+    expect(receiver.deliveries.length).toBeLessThanOrEqual(round + 1)
+    rig.advance(100)
+  }
+  expect(new Set(receiver.deliveries.map(({ key }) => key)).size).toBe(12)
+  await receiver.close()
 })
 
 test('an endpoint that is disabled and enabled again during an attempt gets that event once, and then what else is due', async () => {
@@ -227,23 +225,21 @@ test('an endpoint that is disabled and enabled again during an attempt gets that
   receiver.answer = () => response => held.push(response)
   const { asked, database } = counted(rig)
   const dispatcher = rig.open({}, { deadlineMs: 600_000, database })
-  const beats = async (count: number) => {
+  const lists = async (count: number) => {
     asked.length = 0
     for (let done = 0; done < count; done += 1) {
       dispatcher.refresh()
-      await expect
-        .poll(() => asked.filter(one => one === 'beat').length, { timeout: 180_000 })
-        .toBeGreaterThan(done * 2)
+      await expect.poll(() => asked.filter(one => one === 'list').length).toBeGreaterThan(done)
     }
   }
   await rig.raise(['held'])
   dispatcher.refresh()
   await receiver.received(1)
   await disableEndpoint(rig.database, target, { reason: 'operator', at: rig.now() })
-  await beats(3)
+  await lists(3)
   await enableEndpoint(rig.database, target, rig.now())
   await rig.raise(['next'])
-  await beats(3)
+  await lists(3)
   receiver.answer = () => 200
   for (const response of held) response.writeHead(200).end()
   await receiver.received(2)

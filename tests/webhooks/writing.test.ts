@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { type Database, type Executor, openDatabase } from '../../service/src/db/database.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
-import { type DispatchRig, dispatchRig, failOldest } from './rig.ts'
+import { dispatchRig, failOldest } from './rig.ts'
 
 const SECOND = 1000
 
@@ -32,109 +31,42 @@ test('the backlog of an outage is released even when the commit of the result is
   await receiver.close()
 })
 
-/** A database that notes the statements that were answered, and delays those with the words of `held`. */
-function watched(rig: DispatchRig, watch: { held?: string } = {}) {
-  const answered: string[] = []
-  let open = () => {}
-  const gate = new Promise<void>(resolve => {
-    open = resolve
-  })
-  const watchedBy = <On extends Executor>(on: On): On => ({
-    ...on,
-    async query<Row>(query: Query) {
-      if (watch.held !== undefined && query.text.includes(watch.held)) await gate
-      const rows = await on.query<Row>(query)
-      answered.push(query.text)
-      return rows
-    },
-  })
-  const database: Database = {
-    ...watchedBy(rig.database),
-    transaction: work => rig.database.transaction(tx => work(watchedBy(tx))),
-  }
-  const answeredAgain = async (part: string, times: number, ask = () => {}) => {
-    const countNow = () => answered.filter(text => text.includes(part)).length
-    const before = countNow()
-    const count = () => {
-      ask()
-      return countNow()
-    }
-    await expect.poll(count).toBeGreaterThanOrEqual(before + times)
-  }
-  return { database, answeredAgain, open: () => open() }
-}
-
-test('a 410 disables its endpoint even while the endpoint is handed over to another process', async () => {
+test('a result that the database refuses costs a pause of seconds, not the minute of a claim', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
-  const held: ServerResponse[] = []
-  receiver.answer = () => response => held.push(response)
   await rig.addEndpoint(receiver.url)
-  await rig.addEndpoint(receiver.url)
-  const { database, answeredAgain } = watched(rig)
-  // Neither loses its endpoints by standing still, and a held attempt is held for longer than the test lasts.
-  const [options, own] = [{ leaseMs: 600_000 }, { deadlineMs: 600_000 }]
-  const dispatcher = rig.open(options, { ...own, database })
+  let refusals = 0
+  const refused = async (statements: readonly Query[]) => {
+    if (!statements.some(({ text }) => text.includes('insert into delivery_attempts')) || refusals > 0) return
+    refusals += 1
+    throw new Error('refused')
+  }
+  const database: Database = {
+    ...rig.database,
+    commit: async statements => {
+      await refused(statements)
+      await rig.database.commit(statements)
+    },
+    transaction: work =>
+      rig.database.transaction(tx =>
+        work({
+          query: async query => {
+            await refused([query])
+            return tx.query(query)
+          },
+        }),
+      ),
+  }
+  const dispatcher = rig.open({}, { database })
   await rig.raise(['u'])
-  dispatcher.refresh()
-  await receiver.received(2)
-  // With a second process each has a share of one: an endpoint is given up as soon as its attempt has ended.
-  const other = rig.open(options, own)
-  await expect
-    .poll(() => rig.database.query(sql`select count(*) as count from dispatchers`))
-    .toEqual([{ count: 2 }])
-  await answeredAgain('update dispatchers', 3, dispatcher.refresh)
-  for (const response of held) response.writeHead(410).end()
-  await expect
-    .poll(() => rig.database.query(sql`select disabled_reason from webhook_endpoints`))
-    .toEqual([{ disabled_reason: 'gone' }, { disabled_reason: 'gone' }])
   await dispatcher.idle()
-  expect(receiver.deliveries).toHaveLength(2)
-  expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toHaveLength(2)
-  await other.close()
-  await dispatcher.close()
+  expect(refusals).toBe(1)
+  expect(await rig.database.query(sql`select attempts, held_from from deliveries`)).toEqual([
+    { attempts: 0, held_from: null },
+  ])
+  rig.advance(1500)
+  await dispatcher.idle()
+  expect(await rig.count('deliveries')).toBe(0)
+  expect(receiver.deliveries.map(({ attempt }) => attempt)).toEqual([1, 1])
   await receiver.close()
 })
-
-// What was taken anew is another endpoint to the process, which has forgotten the first.
-test.each([
-  ['of another process', 'another'],
-  ['that was lost and taken anew', 'own'],
-] as const)(
-  'other endpoints are served at once when the results that wait to be written belong to an endpoint %s',
-  async (_, owner) => {
-    await using rig = await dispatchRig()
-    const lost = await startReceiver()
-    const kept = await startReceiver()
-    const partner = await rig.newPartner('Kept')
-    const { webhookid } = await rig.addEndpoint(lost.url)
-    await rig.addEndpoint(kept.url, { partner })
-    const { database, answeredAgain, open } = watched(rig, { held: 'as mine (partner_id' })
-    // No beat and no poll helps.
-    const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
-    // The most results that may wait to be written for one slot.
-    await rig.raise(['u0', 'u1', 'u2', 'u3'])
-    dispatcher.nudge()
-    await lost.received(4)
-    await expect.poll(() => dispatcher.inventory().unwritten).toBe(4)
-    await rig.raise(['v'], { partner })
-    const takenAnew = sql`update endpoint_leases set epoch = epoch + 1 where endpoint_id = ${webhookid}`
-    const takenByAnother = sql`
-    with other as (
-      insert into dispatchers (dispatcher_id, until) values (${crypto.randomUUID()}, 'infinity') returning dispatcher_id
-    )
-    update endpoint_leases set owner = (select dispatcher_id from other), epoch = epoch + 1
-    where endpoint_id = ${webhookid}`
-    await rig.database.query(owner === 'own' ? takenAnew : takenByAnother)
-    // The second beat begins when the first, which finds that the endpoint is lost, has ended.
-    await answeredAgain('update dispatchers', 2, dispatcher.refresh)
-    const looked = answeredAgain('as ask (partner_id,', 1)
-    dispatcher.nudge()
-    await looked
-    open()
-    await kept.received(1)
-    await dispatcher.close()
-    await lost.close()
-    await kept.close()
-  },
-)

@@ -14,6 +14,8 @@ export type Delivery = {
   readonly metrics: () => Promise<string>
   /** Begins to deliver. */
   start(): void
+  /** Begins no further attempts at what other processes can deliver. */
+  drain(): void
   /** Lets attempts under way end and writes their results. */
   close(): Promise<void>
 }
@@ -32,12 +34,14 @@ export function openDelivery({ options, directory }: Shared): Delivery {
   })
   const metrics = webhookMetrics({ database, real })
   let preparing: Promise<unknown> | undefined
+  let isDraining = false
   const dispatchers = new Map<string, Dispatcher>()
   const openMissing = () => {
     for (const cell of database.cells()) {
       if (dispatchers.has(cell.cell)) continue
       const context = { database: cell, directory, outgoing, metrics, real, log }
       dispatchers.set(cell.cell, openDispatcher(context, options.dispatcher))
+      if (isDraining) dispatchers.get(cell.cell)?.drain()
     }
   }
   const looking = repeatedly(LOOK_EVERY_MS, async () => {
@@ -54,6 +58,10 @@ export function openDelivery({ options, directory }: Shared): Delivery {
       preparing ??= inEachCell(database, cell => ensureAttemptDays(cell, real())).catch(error =>
         log('webhook_days_failed', describeCause(error)),
       )
+    },
+    drain() {
+      isDraining = true
+      dispatcher.drain()
     },
     async close() {
       await looking.close()
@@ -76,6 +84,9 @@ function together(dispatchers: ReadonlyMap<string, Dispatcher>): Dispatcher {
     },
     refresh() {
       for (const one of dispatchers.values()) one.refresh()
+    },
+    drain() {
+      for (const one of dispatchers.values()) one.drain()
     },
     idle: async () => void (await Promise.all(all().map(one => one.idle()))),
     close: async () => void (await Promise.all(all().map(one => one.close()))),

@@ -12,7 +12,7 @@ import type { AllowedRequests } from '../partners/rate-limit.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import type { DispatcherOptions } from '../webhooks/delivery/dispatcher.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
-import type { EgressProxy } from '../webhooks/egress/proxy.ts'
+import type { EgressProxy } from '../webhooks/egress/connect.ts'
 
 /** What happened in one of several processes that share an address, of which the others must know. */
 export type News =

@@ -24,8 +24,6 @@ type CopyOptions = {
  * was broken off.
  */
 const LAST = 'installation'
-/** Says which processes live, and those of a copy are others. */
-const OF_PROCESSES = 'dispatchers'
 
 /**
  * Copies the rows of all tables as of one instant, and compares each table's rows with the original by count and hash. Both
@@ -43,7 +41,7 @@ export async function copyDatabase(
   const places = tablesOf(await readMigrations())
   const ordered = await parentsFirst(
     source,
-    [...places.keys()].filter(name => name !== LAST && name !== OF_PROCESSES),
+    [...places.keys()].filter(name => name !== LAST),
   )
   await empty(destination, ordered, name => places.get(name) === 'in each cell')
   await source.rows('begin isolation level repeatable read read only')

@@ -9,7 +9,6 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['delivery_attempts', true],
   ['deliveries', true],
   ['dead_deliveries', true],
-  ['endpoint_leases', true],
   ['endpoint_health', true],
   ['webhook_endpoints', true],
   ['access_tokens', true],

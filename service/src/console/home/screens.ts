@@ -1,6 +1,6 @@
 import { DAY_MS, dateAt, type Instant, MINUTE_MS, startOfDate, type Zone } from '../../calendar/calendar.ts'
-import { inAllCells } from '../../db/by-cell.ts'
 import type { Database } from '../../db/database.ts'
+import { SERVICE_SESSIONS } from '../../db/pool.ts'
 import { sql } from '../../db/sql.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
@@ -110,21 +110,17 @@ ${partnerNames.get(one.partner_id)}
   )
 }
 
-/** How many processes of the service say that they live, and since when this copy is quiet. */
-export type RunningInstallation = { processes: number; quiet_since: Instant | null }
+/** Whether a process of the service is connected to the database, and since when this copy is quiet. */
+export type RunningInstallation = { runs: boolean; quiet_since: Instant | null }
 
 /** Asks the database whether anything runs. */
 export async function readInstallation(database: Database): Promise<RunningInstallation> {
-  // By the database's clock, which set `until`. Each process has a dispatcher in each cell.
-  const rows = await inAllCells(database, cell =>
-    cell.query<RunningInstallation>(sql`
-    select (select count(*) from dispatchers where until > statement_timestamp())::integer as processes, quiet_since
-    from installation`),
-  )
-  return {
-    processes: Math.max(0, ...rows.map(row => row.processes)),
-    quiet_since: rows[0]?.quiet_since ?? null,
-  }
+  // A process that delivers asks every two seconds where something is due, so it always has a session.
+  const [row] = await database.query<RunningInstallation>(sql`
+    select quiet_since, exists (select from pg_stat_activity
+      where datname = current_database() and application_name = ${SERVICE_SESSIONS}) as runs
+    from installation`)
+  return row ?? { runs: false, quiet_since: null }
 }
 
 /** Deliveries and due changes take seconds: what waits for longer shows that something stands still. */
@@ -154,7 +150,7 @@ export async function runningLine({ context, zone }: OperatorVisit): Promise<Htm
 export function describeRunning(
   running: RunningInstallation & { readonly dueMs: number; readonly webhookMs: number; readonly zone: Zone },
 ): Html {
-  const { processes, quiet_since, dueMs, webhookMs, zone } = running
+  const { runs, quiet_since, dueMs, webhookMs, zone } = running
   if (quiet_since !== null)
     return bad(
       html`This copy is quiet since ${when(
@@ -162,10 +158,8 @@ export function describeRunning(
         zone,
       )}: it sends no webhooks, applies no due changes and refuses writes.`,
     )
-  if (processes === 0)
-    return bad('No process sends webhooks or applies due changes: the service does not run.')
-  const count = processes === 1 ? 'one process' : `${processes} processes`
-  const text = `The service runs (${count}): due changes ${lateness(dueMs)}, webhooks to healthy endpoints ${lateness(webhookMs)}.`
+  if (!runs) return bad('No process sends webhooks or applies due changes: the service does not run.')
+  const text = `The service runs: due changes ${lateness(dueMs)}, webhooks to healthy endpoints ${lateness(webhookMs)}.`
   return Math.max(dueMs, webhookMs) > LATE_MS ? bad(text) : html`<p class="hint">${text}</p>`
 }
 

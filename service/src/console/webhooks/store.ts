@@ -39,14 +39,14 @@ export function findEndpointLines(
   const oldestOf = (queue: QueueKind) => fragment`(
         select d.queued_at from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
-          and d.work = ${queue} and not d.parked and d.due_at <= ${timestamp(now + YEAR_MS)}
+          and d.work = ${queue} and d.due_at <= ${timestamp(now + YEAR_MS)}
         order by d.due_at limit 1)`
   return db.query<EndpointLine>(sql`
     select w.partner_id, w.endpoint_id, w.url, w.disabled_at, w.disabled_reason, h.failing_since, h.paused_until,
       (h.breaker -> 'open' ->> 'until')::double precision as held_until, w.created_at,
       (select count(*) from (
         select from deliveries d
-        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
         limit ${MOST_COUNTED}) counted) as waiting,
       (select count(*) from (
         select from dead_deliveries d
@@ -61,7 +61,7 @@ export function findEndpointLines(
       select a.started_at, a.status, a.error_class, a.event_id from (
         select d.event_id from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
-          and d.work = 'retry' and not d.parked
+          and d.work = 'retry'
         order by d.due_at limit 1) failed
       join delivery_attempts a on a.partner_id = w.partner_id
         and a.event_id = failed.event_id and a.endpoint_id = w.endpoint_id

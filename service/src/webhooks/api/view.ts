@@ -2,9 +2,9 @@
 import type { LoggedEvent, Replayed, WebhookEndpoint } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { DISABLE_AFTER } from '../endpoint/health.ts'
 import { type EndpointSecrets, openSecrets } from '../endpoint/secrets.ts'
 import { COUNTED, type ListedEndpoint } from '../endpoint/store.ts'
+import { DISABLE_AFTER } from '../endpoint/verdict.ts'
 import type { AttemptRow } from '../log/attempts.ts'
 import type { EventRow } from '../log/event-log.ts'
 import type { ReplayOutcome } from '../log/replay.ts'
@@ -46,7 +46,8 @@ function shownOf({ current, next, headers, client }: Omit<EndpointSecrets, 'sign
 
 /** The same without opening the secrets, so it shows nothing of credentials, headers and certificate. */
 function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpoint {
-  const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
+  const { disabled_at: disabledAt, health } = row
+  const { breaker, failingSince, pausedUntil } = health
   const isOpen = breaker.open !== null && breaker.open.until > now
   // A disabled endpoint is not probed, whatever its breaker waited for.
   const isProbed = disabledAt === null
@@ -62,13 +63,15 @@ function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpoint {
     disabledattimestamp: optional(disabledAt),
     failingsincetimestamp: optional(failingSince),
     disablesattimestamp:
-      failingSince === null || disabledAt !== null ? null : formatTimestamp(failingSince + DISABLE_AFTER),
+      failingSince === undefined || disabledAt !== null
+        ? null
+        : formatTimestamp(failingSince + DISABLE_AFTER),
     breaker: breaker.open === null ? 'closed' : isOpen || !isProbed ? 'open' : 'probing',
     nextprobeattimestamp: isOpen && isProbed ? optional(breaker.open?.until) : null,
     pauseduntiltimestamp:
-      row.paused_until !== null && row.paused_until > now ? formatTimestamp(row.paused_until) : null,
+      pausedUntil !== undefined && pausedUntil > now ? formatTimestamp(pausedUntil) : null,
     credentialsrejected: breaker.open?.by === 'credentials' || breaker.credentialsInRow > 0,
-    acceptedcredentials: row.accepted_pair,
+    acceptedcredentials: health.acceptedPair ?? null,
     oldsecretuntiltimestamp: null,
     waiting: Math.min(COUNTED, row.waiting),
     dead: Math.min(COUNTED, row.dead),

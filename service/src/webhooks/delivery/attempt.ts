@@ -1,29 +1,41 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { tracing } from '../../tracing.ts'
+import { type Tracing, tracing } from '../../tracing.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { attemptHeaders } from '../egress/envelope.ts'
 import type { AttemptOutcome, Unanswered } from '../egress/outcome.ts'
 import { type Outgoing, tokenPool } from '../egress/outgoing.ts'
 import { pairsAt, signingKeysAt, type WireCredentials } from '../endpoint/credentials.ts'
-import type { EndpointRow, Pair } from '../endpoint/endpoint.ts'
-import type { Item, OwnedEndpoint } from './endpoint-queues.ts'
-import type { Attempt } from './result.ts'
+import type { EndpointRow } from '../endpoint/endpoint.ts'
+import type { Pair } from '../endpoint/verdict.ts'
+import type { Item } from './claim.ts'
+import type { Target } from './target.ts'
 
-type Sender = { outgoing: Outgoing; real: () => Instant }
+type Sender = { readonly outgoing: Outgoing; readonly real: () => Instant }
+
+/** A delivery whose event is still in the log. */
+export type Sendable = Item & { readonly body: Buffer; readonly created_at: Instant }
+
+/** One request that was made, as the log keeps it. */
+export type Attempt = {
+  readonly attemptId: string
+  readonly startedAt: Instant
+  readonly pair: Pair
+  readonly outcome: AttemptOutcome
+}
 
 /**
  * Makes one attempt at a delivery. New credentials on trial are used first, and after a refusal the request is repeated at
  * once with the present ones, in the time that is left for the attempt; the last request counts. Never rejects.
  */
 export async function makeAttempt(
-  owned: OwnedEndpoint,
-  item: Item,
+  target: Target,
+  item: Sendable,
   sender: Sender,
 ): Promise<{ requests: Attempt[]; last: Attempt }> {
   // Both are read at the same moment, because the partner may change the endpoint between two requests.
-  const { endpoint, credentials } = owned
+  const { endpoint, credentials } = target
   const { real } = sender
-  const pairs = pairsAt(credentials, { nextAcceptedAt: owned.health.nextAcceptedAt, now: real() })
+  const pairs = pairsAt(credentials, { nextAcceptedAt: target.health.nextAcceptedAt, now: real() })
   const requests: Attempt[] = []
   let spentMs = 0
   for (const pair of pairs) {
@@ -42,7 +54,7 @@ type Request = {
   endpoint: EndpointRow
   credentials: WireCredentials
   pair: Pair
-  item: Item
+  item: Sendable
   spentMs: number
   startedAt: Instant
 }
@@ -82,4 +94,22 @@ async function send(request: Request, { outgoing }: Sender): Promise<AttemptOutc
 /** For an attempt that waited for another one's request for a token, the time is its own. */
 function unanswered(outcome: Unanswered, totalMs: number): Unanswered {
   return { ...outcome, timings: { ...outcome.timings, totalMs } }
+}
+
+/** The span of an attempt at a delivery, in the trace of the request that raised its event. */
+export function spanOf({ body, attempts, traceparent }: Sendable) {
+  const { eventname } = JSON.parse(body.toString('utf8')) as { eventname: string }
+  return {
+    name: `webhook ${eventname}`,
+    kind: 'PRODUCER',
+    attributes: { 'webhook.event': eventname, 'webhook.attempt': attempts + 1 },
+    under: traceparent ?? undefined,
+  } as const
+}
+
+/** Adds to it how the attempt has ended. */
+export function noteOutcome(tracing: Tracing, { status, errorClass }: AttemptOutcome): void {
+  const isTaken = status !== undefined && status >= 200 && status < 300
+  const answer = status === undefined ? {} : { 'http.response.status_code': status }
+  tracing.note(answer, isTaken ? undefined : (errorClass ?? `${status}`))
 }

@@ -49,29 +49,18 @@ function readBacklogOf(db: Executor, options: { now: Instant; limit: number }): 
         case when w.disabled_at is not null then 'disabled'
           when h.paused_until > ${timestamp(options.now)} then 'paused'
           when h.failing_since is not null then 'failing' else 'ok' end as state,
-        least(${options.limit}, (select count(*) from (
-          select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
-          limit ${options.limit}) counted) +
         (select count(*) from (
-          select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.ordered
-            and d.parked
-          limit ${options.limit}) counted)) as waiting,
+          select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
+          limit ${options.limit}) counted) as waiting,
         (select count(*) from (
           select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
           limit ${options.limit}) counted) as dead,
-        least(
-          (select d.due_at from deliveries d
-          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'fresh'
-            and not d.parked and d.due_at <= ${timestamp(options.now)}
-          order by d.due_at limit 1),
-          (select d.due_at from deliveries d
-          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'retry'
-            and not d.parked and d.due_at <= ${timestamp(options.now)}
-          order by d.due_at limit 1),
-          (select d.due_at from deliveries d
-          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'replay'
-            and not d.parked and d.due_at <= ${timestamp(options.now)}
-          order by d.due_at limit 1)) as oldest_due_at
+        (select min(head.due_at) from unnest('{fresh,retry,replay}'::text[]) as queue (work)
+        cross join lateral (
+          select d.due_at from deliveries d
+          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = queue.work
+            and d.due_at <= ${timestamp(options.now)}
+          order by d.due_at limit 1) head) as oldest_due_at
       from webhook_endpoints w
       join endpoint_health h using (partner_id, endpoint_id)
       where w.deleted_at is null

@@ -2,15 +2,17 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { openLastRead } from '../../db/last-read.ts'
-import type { Assessment } from '../endpoint/assessment.ts'
+import type { Assessment, Disposition } from '../endpoint/verdict.ts'
+import type { Attempt, Sendable } from './attempt.ts'
 import { type Backlog, certificateEnds, endpointStates, readBacklog, readCertificates } from './backlog.ts'
-import type { Item } from './endpoint-queues.ts'
-import type { Attempt, Disposition } from './result.ts'
 
 /** The numbers of webhook delivery, for Prometheus. */
 export type WebhookMetrics = {
   /** Counts one attempt that has ended. */
-  note(item: Item, ended: { assessment: Assessment; last: Attempt; disposition: Disposition }): void
+  note(
+    item: Pick<Sendable, 'attempts' | 'queue' | 'created_at'>,
+    ended: { assessment: Assessment; last: Attempt; disposition: Disposition },
+  ): void
   /**
    * The text that Prometheus reads. It asks the database for the backlog; while the database does not answer, it
    * repeats the last backlog with its age.

@@ -1,33 +1,39 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { coalesce, type Settled } from '../../db/coalesce.ts'
-import { CommitUnknown, type Database } from '../../db/database.ts'
+import { CommitUnknown, type Database, type Executor } from '../../db/database.ts'
 import { failureOf } from '../../db/failure.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
-import { type Notice, raiseNotice } from '../endpoint/notices.ts'
-import { type Outage, releaseAttempted } from '../endpoint/release.ts'
-import { sealAnswers } from './answers.ts'
-import { lockLease } from './lease.ts'
-import type { Behind, EndpointChange, EndpointLease, Result, Written } from './result.ts'
-import { parkDeliveries } from './save-parked.ts'
-import { writeResults } from './save-results.ts'
+import type { EndpointRow, NamedEndpoint } from '../endpoint/endpoint.ts'
+import { raiseNotice } from '../endpoint/notices.ts'
+import { releaseAttempted } from '../endpoint/release.ts'
+import { type LockedEndpoint, lockEndpoints, markDisabled, saveHealth } from '../endpoint/store.ts'
+import {
+  type HealthAction,
+  type HealthRecord,
+  judge,
+  type Notice,
+  noticeFor,
+  type Outage,
+  review,
+} from '../endpoint/verdict.ts'
+import { giveBack } from './claim.ts'
+import type { Result } from './result.ts'
+import { resultStatements, sealAnswers, standingClaims } from './save-results.ts'
+import type { StoredState, Target } from './target.ts'
 
-/** One entry that the owner of an endpoint writes about it. */
+/** What is written about an endpoint. */
 export type Entry =
-  | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
-  | { readonly kind: 'park'; readonly rows: readonly Behind[] }
-  /** The endpoint has recovered from an outage. */
-  | { readonly kind: 'release'; readonly lease: EndpointLease; readonly outage: Outage }
-  /** The partner's other endpoints are told about this one. */
-  | { readonly kind: 'notice'; readonly lease: EndpointLease; readonly notice: Notice; readonly at: Instant }
+  | { readonly kind: 'result'; readonly result: Result }
+  /** Time has passed while it fails. `mayDisable`: the time in which nothing was sent to it was not ours. */
+  | { readonly kind: 'review'; readonly target: Target; readonly mayDisable: boolean; readonly at: Instant }
 
-/** Whether the endpoint is still owned (if not, nothing was written), and whether it was disabled. */
-export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
+/** What is stored of the endpoint now; absent where the entry says nothing about it. */
+export type Receipt = { readonly stored?: (StoredState & { readonly isDisabled: boolean }) | undefined }
 
-/** Writes entries. Rejects when the database refuses the entry itself, or is unreachable while the writer stops. */
+/** Writes entries. Refuses an entry that the database refuses, and all while it is unreachable when the writer stops. */
 export type Writer = {
-  write(entry: Entry): Promise<Receipt>
-  /** The same with a callback, for results: they are written so often that a promise for each costs too much. `settled` must not throw. */
+  /** `settled` must not throw. A callback, because results are written so often that a promise for each costs too much. */
   enqueue(entry: Entry, settled: (receipt: Settled<Receipt>) => void): void
   /** How many entries wait or are being written. */
   pending(): number
@@ -40,78 +46,60 @@ const RETRY_MS = 250
 const PACE_MS = 10
 
 /**
- * Opens the writer of this process. It writes batches one after the other, and repeats each until the database
- * answers; a repeat changes nothing that the first write did.
+ * Opens the writer of this process. It writes batches one after the other, each in one transaction, and repeats a batch
+ * until the database answers; a repeat changes nothing that the first write did. An endpoint is judged by its health as it
+ * is stored then, so that what several processes learn of it adds up. `onTold` is called with a partner whose endpoints
+ * may have got a notice.
  */
 export function openWriter(context: {
   database: Database
   directory: Pick<Directory, 'partner'>
-  owner: string
+  endpointSlots: number
   log: Log
+  onTold: (partnerId: string) => void
 }): Writer {
-  const { database, owner, log } = context
+  const { database, endpointSlots, log, onTold } = context
   let isStopped = false
 
-  const run = async (entries: Entry[], isRepeat: boolean): Promise<Written> => {
-    const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
-    // Only the newest state under each lease is written. A batch may contain two leases of one endpoint, if the process
-    // lost it and took it again.
-    const changes = new Map<EndpointLease, EndpointChange>()
-    for (const entry of entries) {
-      if (entry.kind !== 'result' || !entry.change) continue
-      const { lease } = entry.change
-      const disable = entry.change.disable ?? changes.get(lease)?.disable
-      changes.set(lease, { ...entry.change, ...(disable && { disable }) })
-    }
-    for (const entry of entries) {
-      if (entry.kind === 'release') await release(entry)
-      if (entry.kind === 'notice') await tell(entry)
-    }
-    const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
+  const run = async (entries: readonly Entry[], isRepeat: boolean): Promise<Settled<Receipt>[]> => {
+    const results = entries.flatMap(entry => (entry.kind === 'result' ? [entry.result] : []))
     const answers = await sealAnswers(context, results)
-    const written =
-      results.length + changes.size > 0
-        ? await writeAll({ results, changes: [...changes.values()], answers, isRepeat })
-        : NOTHING
-    if (behind.length > 0) await parkDeliveries(database, owner, behind)
-    return written
+    const statements = resultStatements(results, answers, isRepeat)
+    if (entries.every(entry => entry.kind === 'result' && !entry.result.ended)) {
+      await database.commit(statements)
+      return entries.map(() => ({ ok: true, value: {} }))
+    }
+    const cases = await database.transaction(async tx => {
+      const judged = await judgeAll(tx, entries, endpointSlots)
+      await Promise.all(statements.map(statement => tx.query(statement)))
+      await carryOut(tx, [...judged.values()])
+      return judged
+    })
+    for (const each of cases.values()) {
+      for (const action of each.actions) logHealthAction(log, each.named, action)
+      if (each.notices.length > 0 || each.isDisabled) onTold(each.named.partnerId)
+    }
+    return entries.map(entry => {
+      const { endpointId } = entry.kind === 'result' ? entry.result.target : entry.target
+      return { ok: true, value: { stored: cases.get(endpointId) } }
+    })
   }
-
-  const release = ({ lease, outage }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
-    database.transaction(async tx => {
-      if (await lockLease(tx, owner, lease)) await releaseAttempted(tx, lease, outage)
-    })
-
-  const tell = ({ lease, notice, at }: Extract<Entry, { kind: 'notice' }>): Promise<void> =>
-    database.transaction(async tx => {
-      if (await lockLease(tx, owner, lease)) await raiseNotice(tx, lease, notice, at)
-    })
-
-  /** Who is disabled is told in the same transaction. */
-  const writeAll = (batch: Parameters<typeof writeResults>[2]): Promise<Written> =>
-    database.transaction(async tx => {
-      const written = await writeResults(tx, owner, batch)
-      for (const { lease, disable } of batch.changes) {
-        if (!disable || !written.disabled.has(lease)) continue
-        const { reason, since, at } = disable
-        await raiseNotice(tx, lease, { eventname: 'webhook_disabled', since, reason }, at)
-      }
-      return written
-    })
 
   const runSafely = async (entries: Entry[], isSecond = false): Promise<Settled<Receipt>[]> => {
     for (let isRepeat = isSecond; ; isRepeat = true) {
       try {
-        const written = await run(entries, isRepeat)
-        return entries.map(entry => ({ ok: true, value: receiptOf(entry, written) }))
+        return await run(entries, isRepeat)
       } catch (error) {
         log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
-        if (isStopped) return entries.map(() => ({ ok: false, error }))
-        const mayBeDone = error instanceof CommitUnknown
-        if (mayBeDone || failureOf(error).unavailable)
+        const [entry, ...others] = entries
+        if (isStopped || !entry) return entries.map(() => ({ ok: false, error }))
+        if (error instanceof CommitUnknown || failureOf(error).unavailable)
           await new Promise(resolve => setTimeout(resolve, RETRY_MS))
-        else if (entries.length === 1) return [{ ok: false, error }]
-        else return runOneByOne(entries)
+        else if (others.length > 0) return runOneByOne(entries)
+        else {
+          if (entry.kind === 'result') await letGo(entry.result)
+          return [{ ok: false, error }]
+        }
       }
     }
   }
@@ -121,29 +109,148 @@ export function openWriter(context: {
     for (const entry of entries) settled.push(...(await runSafely([entry], true)))
     return settled
   }
-  const write = coalesce<Entry, Receipt>({
+  /** So that the delivery is attempted again after a pause, and not when its claim ends. */
+  const letGo = ({ target, item }: Result) =>
+    giveBack(database, [{ partnerId: target.partnerId, item }]).catch(error =>
+      log('webhook_claims_not_given_back', describeCause(error)),
+    )
+  const { enqueue, pending } = coalesce<Entry, Receipt>({
     name: 'write results of webhooks',
     maxBatch: 500,
     paceMs: PACE_MS,
     run: entries => runSafely(entries),
   })
   return {
-    write,
-    enqueue: write.enqueue,
-    pending: write.pending,
+    enqueue,
+    pending,
     stop: () => {
       isStopped = true
     },
   }
 }
 
-const NOTHING: Written = { owned: new Set(), disabled: new Set() }
+/** What a batch means for one endpoint. */
+type Case = {
+  readonly named: NamedEndpoint
+  health: HealthRecord
+  isChanged: boolean
+  reported: EndpointRow['reported']
+  isDisabled: boolean
+  outage?: Outage | undefined
+  readonly actions: HealthAction[]
+  readonly notices: { readonly notice: Notice; readonly at: Instant }[]
+}
 
-function receiptOf(entry: Entry, { owned, disabled }: Written): Receipt {
-  if (entry.kind !== 'result') return { isOwned: true, isDisabled: false }
-  const lease = (entry.result ?? entry.change)?.lease
-  return {
-    isOwned: lease !== undefined && owned.has(lease),
-    isDisabled: lease !== undefined && disabled.has(lease),
+/**
+ * Judges the endpoints of these entries, one entry after the other, and keeps them locked. An attempt counts if its claim
+ * still stands and the partner has not changed the endpoint since it began.
+ */
+async function judgeAll(
+  tx: Executor,
+  entries: readonly Entry[],
+  limit: number,
+): Promise<ReadonlyMap<string, Case>> {
+  const results = entries.flatMap(entry =>
+    entry.kind === 'result' && entry.result.ended ? [entry.result] : [],
+  )
+  const reviewed = entries.flatMap(entry => (entry.kind === 'review' ? [entry.target] : []))
+  const named = new Map(
+    [...results.map(({ target }) => target), ...reviewed].map(one => [one.endpointId, one]),
+  )
+  const rows = new Map((await lockEndpoints(tx, [...named.values()])).map(row => [row.endpoint_id, row]))
+  const standing = results.length > 0 ? await standingClaims(tx, results) : new Set()
+  const cases = new Map<string, Case>()
+  const caseOf = (target: Target, row: LockedEndpoint): Case => {
+    const known = cases.get(target.endpointId)
+    if (known) return known
+    const made = {
+      named: { partnerId: target.partnerId, endpointId: target.endpointId },
+      health: row.health,
+      isChanged: false,
+      reported: row.reported,
+      isDisabled: false,
+      actions: [],
+      notices: [],
+    }
+    cases.set(target.endpointId, made)
+    return made
   }
+  for (const entry of entries) {
+    const target = entry.kind === 'result' ? entry.result.target : entry.target
+    const row = rows.get(target.endpointId)
+    if (!row || row.disabled_at !== null) continue
+    if (entry.kind === 'review') reviewOne(caseOf(target, row), entry)
+    else {
+      const { ended, item } = entry.result
+      const counts = ended?.version === row.version && standing.has(`${item.endpoint_id} ${item.event_id}`)
+      if (ended && counts) judgeOne(caseOf(target, row), ended, limit)
+    }
+  }
+  return cases
+}
+
+function judgeOne(each: Case, ended: NonNullable<Result['ended']>, limit: number): void {
+  // The one probe has ended, whatever it has shown: another may follow.
+  const wasProbed = each.health.breaker.open !== null
+  const { health, isChanged, outage, action } = judge(each.health, ended, limit)
+  each.health = health
+  each.isChanged ||= isChanged || wasProbed
+  each.outage ??= outage
+  note(each, action, ended.endedAt)
+  if (ended.assessment.kind === 'delivered') tell(each, true, ended.endedAt)
+}
+
+function reviewOne(each: Case, { mayDisable, at }: Extract<Entry, { kind: 'review' }>): void {
+  tell(each, false, at)
+  const { health, action } = review(each.health, at)
+  if (action.kind === 'none' || (action.kind === 'disable' && !mayDisable)) return
+  each.health = { ...each.health, ...health }
+  each.isChanged = true
+  note(each, action, at)
+}
+
+/** What the partner's other endpoints are to be told. */
+function tell(each: Case, isDelivered: boolean, at: Instant): void {
+  const notice = noticeFor(each.health, { wasReported: each.reported !== null, isDelivered, now: at })
+  if (!notice) return
+  each.reported = notice.eventname === 'webhook_failing' ? 'failing' : null
+  each.isChanged = true
+  each.notices.push({ notice, at })
+}
+
+function note(each: Case, action: HealthAction, at: Instant): void {
+  if (action.kind === 'none' || each.isDisabled) return
+  each.actions.push(action)
+  if (action.kind !== 'disable') return
+  each.isDisabled = true
+  const since = each.health.failingSince ?? at
+  each.notices.push({ notice: { eventname: 'webhook_disabled', since, reason: action.because }, at })
+}
+
+/** Writes what the entries mean for their endpoints. */
+async function carryOut(tx: Executor, cases: readonly Case[]): Promise<void> {
+  const changed = cases.filter(each => each.isChanged)
+  for (const each of changed) each.health = { ...each.health, revision: each.health.revision + 1 }
+  if (changed.length > 0) await saveHealth(tx, changed)
+  for (const { named, outage, actions, notices } of cases) {
+    if (outage) await releaseAttempted(tx, named, outage)
+    for (const { notice, at } of notices) {
+      const disabling = actions.find(action => action.kind === 'disable')
+      if (notice.eventname === 'webhook_disabled' && disabling)
+        await markDisabled(tx, named, { reason: disabling.because, at })
+      await raiseNotice(tx, named, notice, at)
+    }
+  }
+}
+
+/** Logs that an endpoint has failed for long, or was disabled. */
+function logHealthAction(log: Log, { partnerId, endpointId }: NamedEndpoint, action: HealthAction): void {
+  const about = { partnerid: partnerId, webhookid: endpointId }
+  if (action.kind === 'notice') {
+    log('webhook.failing', {
+      ...about,
+      failingsince: new Date(action.failingSince).toISOString(),
+      disablesat: new Date(action.disablesAt).toISOString(),
+    })
+  } else if (action.kind === 'disable') log('webhook.disabled', { ...about, reason: action.because })
 }

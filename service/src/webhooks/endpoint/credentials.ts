@@ -4,8 +4,8 @@ import { type AccessToken, openAccessToken } from '../egress/access-token.ts'
 import type { ClientCertificate } from '../egress/connect.ts'
 import { basicAuthorization, signingKey } from '../egress/envelope.ts'
 import type { Credentials } from './authorization.ts'
-import type { Pair } from './endpoint.ts'
 import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'
+import type { Pair } from './verdict.ts'
 
 /** The credentials and keys for attempts at an endpoint, computed once for many attempts. */
 export type WireCredentials = {
@@ -42,10 +42,10 @@ function authorizationOf(credentials: Credentials): string | AccessToken {
  */
 export function pairsAt(
   { authorization }: WireCredentials,
-  { nextAcceptedAt, now }: { nextAcceptedAt: Instant | null; now: Instant },
+  { nextAcceptedAt, now }: { nextAcceptedAt: Instant | undefined; now: Instant },
 ): readonly Pair[] {
   if (authorization.next === null) return ONLY_CURRENT
-  return nextAcceptedAt !== null && now >= nextAcceptedAt + ROTATION_MS ? ONLY_NEXT : BOTH
+  return nextAcceptedAt !== undefined && now >= nextAcceptedAt + ROTATION_MS ? ONLY_NEXT : BOTH
 }
 
 const ONLY_CURRENT: readonly Pair[] = ['current']

@@ -17,7 +17,6 @@ import {
   type GivenCredentials,
   readCredentials,
 } from './authorization.ts'
-import { closedBreaker } from './breaker.ts'
 import type { DisabledReason, EndpointRow, NamedEndpoint } from './endpoint.ts'
 import { type GatewayInput, NO_GATEWAY, readGateway } from './gateway.ts'
 import { raiseNotice } from './notices.ts'
@@ -34,6 +33,7 @@ import {
   resetHealth,
   updateEndpoint,
 } from './store.ts'
+import { closedBreaker, type Pair } from './verdict.ts'
 
 /** Why an endpoint is refused: one sentence for each field, which never repeats the value. */
 export type EndpointRefusal = { readonly refused: readonly Fault[] }
@@ -131,16 +131,17 @@ export async function changeEndpoint(
   if ((read && 'faults' in read) || 'faults' in gateway || faults.length > 0) return { refused: faults }
   const webhooksecret = changes.rotateSecret ? newWebhookSecret() : undefined
   const signing = webhooksecret === undefined ? before.signing : rotated(before.signing, webhooksecret, now)
-  const pairs = read ? withNewPair(before, read.credentials, row.accepted_pair) : before
+  const pairs = read ? withNewPair(before, read.credentials, row.health.acceptedPair) : before
   const sealed_secrets = sealSecrets(owner, { ...pairs, signing, ...gateway.gateway })
   const { url = row.url, ordering = row.ordering, events, ratelimit = row.rate_limit } = changes
   const own = { url, ordering, rate_limit: ratelimit || null, sealed_secrets }
   const changed = { ...row, ...own, ...(events && subscribedTo(events)) }
   await updateEndpoint(tx, changed, now)
-  if (changes.credentials) await forgetPairs(tx, named, row.accepted_pair === null ? null : 'current')
+  if (changes.credentials)
+    await forgetPairs(tx, named, row.health.acceptedPair === undefined ? null : 'current')
   // The health at another address says nothing about the new one, and refused credentials say nothing about new ones.
   const mayBeAccepted = changes.credentials || changes.headers || changes.clientcertificate
-  if (url !== row.url || (mayBeAccepted && row.breaker.open?.by === 'credentials'))
+  if (url !== row.url || (mayBeAccepted && row.health.breaker.open?.by === 'credentials'))
     await resetHealth(tx, named, { ...closedBreaker(), window: 1 })
   return { ...(webhooksecret && { webhooksecret }) }
 }
@@ -155,7 +156,7 @@ function rotated(signing: readonly SigningSecret[], secret: string, now: Instant
 function withNewPair(
   secrets: EndpointSecrets,
   credentials: Credentials,
-  accepted: EndpointRow['accepted_pair'],
+  accepted: Pair | undefined,
 ): EndpointSecrets {
   const present = accepted === 'next' && secrets.next !== null ? secrets.next : secrets.current
   return { ...secrets, current: present, next: credentials }

@@ -6,13 +6,7 @@ import { eventBody } from '../egress/envelope.ts'
 import { NOTICE_USERID } from '../log/event-log.ts'
 import { storeNotice } from '../log/store-notice.ts'
 import type { NamedEndpoint } from './endpoint.ts'
-
-/** What the partner's other endpoints are told about one (contract §10): since when, and why. */
-export type Notice = {
-  readonly eventname: 'webhook_failing' | 'webhook_disabled' | 'webhook_recovered'
-  readonly since: Instant
-  readonly reason: string
-}
+import type { Notice } from './verdict.ts'
 
 const REPORTED = {
   webhook_failing: 'failing',

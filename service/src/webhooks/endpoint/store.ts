@@ -1,9 +1,19 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { uuids } from '../../db/binary-array.ts'
+import { type Columns, column, listOf, settingsOf, within } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import { type Breaker, closedBreaker } from './breaker.ts'
-import { type DisabledReason, type EndpointRow, type NamedEndpoint, readEndpoints } from './endpoint.ts'
+import {
+  type DisabledReason,
+  type EndpointRow,
+  endpointColumns,
+  endpointOf,
+  healthTable,
+  type NamedEndpoint,
+  readEndpoints,
+} from './endpoint.ts'
 import { releaseAttempted } from './release.ts'
+import { type Breaker, closedBreaker, type HealthRecord } from './verdict.ts'
 
 /** The values of an endpoint that a partner decides, with its ids. */
 type OwnValues = Pick<
@@ -43,22 +53,15 @@ export const COUNTED = 10_000
  * The endpoints of a partner, oldest first, or only the one with this id; without deleted ones. Each subquery names the partner,
  * as Citus asks every node where it has to infer who it is.
  */
-export function listEndpoints(
+export async function listEndpoints(
   db: Executor,
   partnerId: string,
   endpointId: string | null = null,
 ): Promise<ListedEndpoint[]> {
-  return db.query<ListedEndpoint>(sql`
-    select w.partner_id, w.endpoint_id, w.version, w.url, w.sealed_secrets, w.events,
-      w.all_events, w.ordering, w.rate_limit, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
-      h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at,
-      h.reported,
+  const rows = await db.query<Omit<ListedEndpoint, 'health'>>(sql`
+    select ${endpointColumns},
       (select count(*) from (
-        select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id and not d.parked
-        limit ${COUNTED}) counted) +
-      (select count(*) from (
-        select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id and d.ordered
-          and d.parked
+        select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id
         limit ${COUNTED}) counted) as waiting,
       (select count(*) from (
         select from dead_deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id
@@ -68,6 +71,7 @@ export function listEndpoints(
     where w.partner_id = ${partnerId} and w.deleted_at is null
       and (${endpointId}::uuid is null or w.endpoint_id = ${endpointId}::uuid)
     order by w.endpoint_id`)
+  return rows.map(endpointOf)
 }
 
 /** Locks an endpoint for a change; `undefined` when the partner has no endpoint of this id. */
@@ -79,6 +83,43 @@ export async function lockEndpoint(db: Executor, named: NamedEndpoint): Promise<
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} for update`)
   const [row] = await readEndpoints(db, [named])
   return row
+}
+
+/** An endpoint that is locked, to be judged by what has ended there. */
+export type LockedEndpoint = Pick<
+  EndpointRow,
+  'endpoint_id' | 'version' | 'disabled_at' | 'reported' | 'health'
+>
+
+/** Locks the endpoints with these ids and their health, always in the same order; without deleted ones. */
+export async function lockEndpoints(tx: Executor, ids: readonly NamedEndpoint[]): Promise<LockedEndpoint[]> {
+  const rows = await tx.query<Omit<LockedEndpoint, 'health'>>(sql`
+    select w.endpoint_id, w.version, w.disabled_at, h.reported, ${healthTable.select('h')}
+    from unnest(${uuids(ids.map(id => id.partnerId))}::uuid[], ${uuids(ids.map(id => id.endpointId))}::uuid[])
+      as wanted (partner_id, endpoint_id)
+    join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id
+    join endpoint_health h on h.partner_id = w.partner_id and h.endpoint_id = w.endpoint_id
+    where w.deleted_at is null
+    order by w.partner_id, w.endpoint_id
+    for no key update of w, h`)
+  return rows.map(row => ({ ...row, health: healthTable.ofRow(row) }))
+}
+
+/** The health of an endpoint, to be stored. */
+type NamedHealth = { readonly named: NamedEndpoint; readonly health: HealthRecord }
+
+const healthColumns: Columns<NamedHealth> = {
+  partner_id: column.uuid(({ named }) => named.partnerId),
+  endpoint_id: column.uuid(({ named }) => named.endpointId),
+  ...within(healthTable.columns, ({ health }: NamedHealth) => health),
+}
+
+/** Stores the health of endpoints; another probe may follow. */
+export async function saveHealth(tx: Executor, healths: readonly NamedHealth[]): Promise<void> {
+  await tx.query(sql`
+    update endpoint_health h set ${settingsOf(healthTable.columns)}, probing_until = null
+    from ${listOf(healthColumns, healths)}
+    where h.partner_id = row.partner_id and h.endpoint_id = row.endpoint_id`)
 }
 
 /** Stores the values of an endpoint that can change. */
@@ -117,11 +158,11 @@ export async function markEnabled(db: Executor, named: NamedEndpoint, at: Instan
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} and reported = 'disabled'`)
 }
 
-/** Resets the health of an endpoint; the process that owns it continues from this breaker. */
+/** Resets the health of an endpoint, which continues from this breaker. */
 export async function resetHealth(db: Executor, named: NamedEndpoint, breaker: Breaker): Promise<void> {
   await db.query(sql`
     update endpoint_health set breaker = ${JSON.stringify(breaker)}::jsonb, failing_since = null, notices = 0,
-      paused_until = null, certificate_ends_at = null, revision = revision + 1
+      paused_until = null, certificate_ends_at = null, probing_until = null, revision = revision + 1
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
 }
 

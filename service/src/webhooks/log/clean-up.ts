@@ -48,7 +48,6 @@ export async function cleanUpWebhooks(
   )
   for (const { partner_id } of partners) {
     cleaned.died += await drain(() => giveUpOld(database, partner_id, now))
-    await drain(() => freeHeads(database, partner_id))
     cleaned.events += await drain(() => removeEvents(database, partner_id, now))
     await drain(() => removeErased(database, partner_id, now))
   }
@@ -74,10 +73,7 @@ function findLeftovers(db: Executor): Promise<Named[]> {
   return db.query<Named>(sql`
     select partner_id, endpoint_id from webhook_endpoints w
     where deleted_at is not null and (
-      exists (select from deliveries d
-        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked)
-      or exists (select from deliveries d
-        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.parked)
+      exists (select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id)
       or exists (select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id))`)
 }
 
@@ -105,26 +101,6 @@ async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise
   return rows.length
 }
 
-/**
- * Unparks deliveries that have no earlier delivery of their user left to wait for: those whose predecessor was given up
- * by this run, or has ended while it ran.
- */
-async function freeHeads(db: Executor, partnerId: string): Promise<number> {
-  const rows = await db.query(sql`
-    update deliveries set parked = false where partner_id = ${partnerId} and ctid = any (array(
-      select d.ctid from deliveries d
-      cross join lateral (
-        select first.event_id from deliveries first
-        where first.partner_id = ${partnerId} and first.endpoint_id = d.endpoint_id and first.service_id = d.service_id
-          and first.ordered
-        order by first.position limit 1
-      ) first
-      where d.partner_id = ${partnerId} and d.parked and first.event_id = d.event_id
-      limit ${AT_ONCE} for update of d skip locked))
-    returning 1`)
-  return rows.length
-}
-
 async function removeAll(
   db: Executor,
   { partner_id: partnerId, endpoint_id: endpointId }: Named,
@@ -132,10 +108,7 @@ async function removeAll(
   const waiting = await db.query(sql`
     delete from deliveries where partner_id = ${partnerId} and ctid = any (array(
       select ctid from deliveries
-      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and not parked limit ${AT_ONCE} for update skip locked
-    ) || array(
-      select ctid from deliveries
-      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and parked limit ${AT_ONCE} for update skip locked))
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} limit ${AT_ONCE} for update skip locked))
     returning 1`)
   const dead = await db.query(sql`
     delete from dead_deliveries where partner_id = ${partnerId} and ctid = any (array(

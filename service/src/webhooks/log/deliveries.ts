@@ -33,7 +33,7 @@ type DeliveryInput = {
   readonly status?: ListedDelivery['status'] | undefined
   readonly endpointId?: string | undefined
   readonly events?: readonly string[] | undefined
-  /** Of what waits, only what is in these queues, and so nothing that stands behind an earlier event of its user. */
+  /** Of what waits, only what is in these queues. */
   readonly queues?: readonly QueueKind[]
   /** Of what waits or was given up: the order turned round, and only what comes after this row. */
   readonly isDown?: boolean
@@ -119,11 +119,6 @@ function allWaiting(input: DeliveryInput): Query {
   const position = after
     ? fragment`and (due_at, event_id) ${beyond(isDown)} (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
     : nothing
-  const parked = fragment`
-        union all
-        (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and ordered and parked
-        limit ${limit})`
   return sql`
       select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
       from webhook_endpoints w
@@ -131,9 +126,8 @@ function allWaiting(input: DeliveryInput): Query {
         select head.* from unnest(${queues ?? QUEUE_KINDS}::text[]) as queue (work)
         cross join lateral (
           select endpoint_id, event_id, attempts, due_at from deliveries
-          where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = queue.work and not parked ${position}
+          where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = queue.work ${position}
           order by due_at ${order}, event_id ${order} limit ${limit}) head
-        ${queues === undefined ? parked : nothing}
       ) d
       where w.partner_id = ${partnerId} and w.deleted_at is null
         ${endpointId === undefined ? nothing : fragment`and w.endpoint_id = ${endpointId}`}

@@ -74,7 +74,7 @@ function choose(
       order by created_at, event_id`)
   }
   if (selection.status === 'dead') {
-    // The rows are chosen before the join, so that the join looks up events by the deliveries' key, as in `readDue`.
+    // The rows are chosen before the join, so that the join looks up events by the deliveries' key, as in `claimDue`.
     return tx.query<Chosen>(sql`
       select d.event_id, e.created_at
       from (
@@ -85,17 +85,18 @@ function choose(
       join events e on e.partner_id = d.partner_id and e.event_id = d.event_id
       order by d.event_id`)
   }
-  // Skips deliveries that are already due, parked ones among them: a continued replay would select them again and never advance.
+  // Skips deliveries that are due already, also those that are being attempted or stand behind another: a continued replay
+  // would select them again and never advance.
   return tx.query<Chosen>(sql`
     select d.event_id, e.created_at
     from (
       (select d.partner_id, d.event_id, d.due_at from deliveries d
-      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'retry' and not d.parked
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'retry' and d.held_from is null
         and d.due_at > ${timestamp(now)}
       order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1})
       union all
       (select d.partner_id, d.event_id, d.due_at from deliveries d
-      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'replay' and not d.parked
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'replay' and d.held_from is null
         and d.due_at > ${timestamp(now)}
       order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1})
     ) d
@@ -116,7 +117,7 @@ async function countAgain(tx: Executor, rows: readonly Wanted[], now: Instant): 
       and w.deleted_at is null
     left join deliveries d on d.partner_id = ${partnerId} and d.event_id = wanted.event_id
       and d.endpoint_id = wanted.endpoint_id
-    where d.event_id is null or d.due_at > ${timestamp(now)}`)
+    where d.event_id is null or d.due_at > ${timestamp(now)} and d.held_from is null`)
   return found?.count ?? 0
 }
 
@@ -144,7 +145,8 @@ export async function queueAgain(tx: Executor, rows: readonly Wanted[], now: Ins
       and w.deleted_at is null
     order by e.partner_id, e.event_id, w.endpoint_id
     on conflict (partner_id, event_id, endpoint_id) do update
-      set due_at = excluded.due_at, work = 'replay', attempts = 0 where d.due_at > excluded.due_at
+      set due_at = excluded.due_at, work = 'replay', attempts = 0
+      where d.due_at > excluded.due_at and d.held_from is null
     returning 1`)
   return queued.length
 }
