@@ -25,7 +25,7 @@ const withoutSession: Readonly<Record<string, number>> = {
   ...ofSteps([
     ...['comeback', 'plan', 'benefits', 'check', 'enrol', 'none', 'done', 'overview'],
     ...['details', 'details/name', 'details/dob', 'details/gender', 'details/contact', 'details/address'],
-    ...['swap', 'swap/choose', 'swap/confirm', 'swap/undo', 'offer', 'offer/confirm', 'offer/undo'],
+    ...['swap', 'swap/confirm', 'swap/undo', 'offer', 'offer/confirm', 'offer/undo'],
     ...['beneficiaries', 'beneficiaries/:name', 'cancel', 'cancel/undo'],
     ...['challenge', 'nowhere'],
   ]),

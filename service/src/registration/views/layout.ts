@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
-import { type Say, sayIn } from './say.ts'
+import { languages, type Say, sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
 
 /** The content that a view puts into the page. */
@@ -75,11 +75,13 @@ ${scriptTexts(say)}
 function header(view: string, page: Page, content: Content): Html {
   const say = sayIn(page)
 
-  const other = page.locale === 'en' ? 'es' : 'en'
-  const label = `${say`Español`}: ${say`Ver esta página en español`}`
-  const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${
-    content.asks ? html` form="answers"` : ''
-  } aria-label="${label}">${icon('globe')}<span>${say`Español`}</span></button>`
+  const others = [...languages].filter(([code]) => code !== page.locale)
+  const button = others.map(
+    ([code, { name, see }]) =>
+      html`<button class="quiet language" name="language" value="${code}" lang="${code}" formnovalidate${
+        content.asks ? html` form="answers"` : ''
+      } aria-label="${name}: ${see}">${icon('globe')}<span>${name}</span></button>`,
+  )
   return html`<header>
 <div class="bar">
 <p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${

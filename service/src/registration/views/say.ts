@@ -6,8 +6,6 @@ type Language = {
   readonly name: string
   /** What the button is called: to see this page in this language. */
   readonly see: string
-  /** A draft is offered to nobody. */
-  readonly draft?: boolean
   readonly sentences: Readonly<Record<string, string>>
 }
 
@@ -24,7 +22,6 @@ function read(locale: string): Language {
 export const languages: ReadonlyMap<string, Language> = new Map([
   ['en', { name: 'English', see: 'View this page in English', sentences: {} }],
   ['es', read('es')],
-  ['fr', read('fr')],
 ])
 
 /** Says sentences in the language of the page. Each stands in English where it is said; in others it is looked up by that. */
