@@ -157,6 +157,8 @@ testInTime('a link that is pressed while its user is erased starts nobody anew',
   const userid = 'pressed-meanwhile'
   await partner.client.prefillUser({ userid, ...ada })
   const { linkurl } = await partner.client.createLinkToken({ userid })
+  // A link of the millisecond of the erasure would be one of the next user of this name.
+  service.advance(1)
   const held = await holdUsers(service, partner)
   const erasing = partner.client.eraseUser({ userid })
   await waitForLock(service)
