@@ -107,6 +107,6 @@ test.runIf(isCluster)(
     expect(await client.getUser({ userid })).toMatchObject({ userid, serviceid })
     expect(await client.getBenefits({ ...adaAsks, userid })).toBeDefined()
     expect(await client.createLinkToken({ userid, purpose: 'benefits' })).toBeDefined()
-    expect((await client.listEvents({})).events).toHaveLength(1)
+    expect((await client.listEvents({})).events.length).toBeGreaterThan(0)
   },
 )
