@@ -3,9 +3,9 @@
 import { expect } from 'vitest'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { loadKeys, loadUsers, loadUsersWithDocuments } from '../../service/src/membership/reading/load.ts'
-import { findUnchanged } from '../../service/src/membership/reading/versions.ts'
+import { findUnchanged } from '../../service/src/membership/reading/reader.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
-import { updateUsers } from '../../service/src/membership/saving/save-users.ts'
+import { updateUsers } from '../../service/src/membership/saving/save.ts'
 import { onOneServer } from '../kept-plans.ts'
 import { oneConnection } from './one-connection.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { eventNames } from '../../contract/src/index.ts'
-import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/transitions.ts'
+import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/history.ts'
 import { everydayOr, isLong, wholeRunTest } from '../long.ts'
 import { type Command, fiftyCommands, type Step, stepNames, twoZones } from './life-commands.ts'
 import { openWorld } from './life-world.ts'

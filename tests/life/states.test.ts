@@ -3,7 +3,7 @@ import { enrolmentStates, userStatuses } from '@benefit-enrolment/contract'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/transitions.ts'
+import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/history.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 

@@ -13,11 +13,8 @@ import type { Handler } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import type { Reader } from '../membership/reading/reader.ts'
-import type { AccountCommands } from '../membership/requests/account-command.ts'
-import { accepted } from '../membership/requests/answer.ts'
-import { refuseBirthDate } from '../membership/requests/birth-date.ts'
-import { consentsOf } from '../membership/requests/consents.ts'
-import { refusePartnerName } from '../membership/requests/partner-name.ts'
+import { type AccountCommands, accepted } from '../membership/requests/account-command.ts'
+import { consentsOf, refuseBirthDate, refusePartnerName } from '../membership/requests/given.ts'
 import { accountOf, activeAccountOf } from '../membership/rules/account.ts'
 import {
   mergePerson,

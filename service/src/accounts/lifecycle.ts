@@ -10,7 +10,7 @@ import {
   withEnrolment,
   withOwnEnd,
 } from '../membership/rules/enrolments.ts'
-import { type Raised, raise } from '../membership/rules/events.ts'
+import { type Raised, raise } from '../membership/rules/history.ts'
 import { applyCancel, type Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {

@@ -7,7 +7,7 @@ import {
   newEnrolment,
   withEnrolment,
 } from '../membership/rules/enrolments.ts'
-import { raise } from '../membership/rules/events.ts'
+import { raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {

@@ -2,10 +2,10 @@ import { openPublished } from '../catalogue/published.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import {
   type CommandExecutor,
+  guardWrites,
   openCommandExecutor,
   openDryExecutor,
 } from '../membership/commands/executor.ts'
-import { guardWrites } from '../membership/commands/guard-writes.ts'
 import { openTerms } from '../membership/reading/open-terms.ts'
 import { openReader, type Reader } from '../membership/reading/reader.ts'
 import { openUserMemory, type UserMemory } from '../membership/reading/user-memory.ts'

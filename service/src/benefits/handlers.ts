@@ -15,11 +15,14 @@ import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Reader } from '../membership/reading/reader.ts'
 import type { UserMemory } from '../membership/reading/user-memory.ts'
-import { type AccountCommands, decisionOf } from '../membership/requests/account-command.ts'
-import { accepted } from '../membership/requests/answer.ts'
-import { consentsOf } from '../membership/requests/consents.ts'
-import { consentNames, type NamedBenefit, refuseUnknown } from '../membership/requests/known-benefits.ts'
-import { refusePartnerName } from '../membership/requests/partner-name.ts'
+import { type AccountCommands, accepted, decisionOf } from '../membership/requests/account-command.ts'
+import {
+  consentNames,
+  consentsOf,
+  type NamedBenefit,
+  refusePartnerName,
+  refuseUnknown,
+} from '../membership/requests/given.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import { hasEntry, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'

@@ -7,7 +7,7 @@ import { applyDueChanges, dueAt, projectPendingChanges } from '../membership/rul
 import { newUser, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import { listBenefits, listedUntil } from './listing.ts'
-import { sharedStateOf } from './shared-state.ts'
+import { sharedStateOf } from './lists.ts'
 
 const parsed = parseCatalogue(
   readFileSync(new URL('../../assets/demo-catalogue.yaml', import.meta.url), 'utf8'),

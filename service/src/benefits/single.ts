@@ -9,7 +9,7 @@ import {
   withEnrolment,
   withOwnEnd,
 } from '../membership/rules/enrolments.ts'
-import { type Raised, raise } from '../membership/rules/events.ts'
+import { type Raised, raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {

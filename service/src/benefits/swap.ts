@@ -6,7 +6,7 @@ import {
   swapBoundary,
   tryPairs,
 } from '../membership/rules/boundary.ts'
-import { raise } from '../membership/rules/events.ts'
+import { raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import { hasPendingCancel, isLive, type SwapPair, type User } from '../membership/rules/state.ts'

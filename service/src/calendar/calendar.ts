@@ -1,14 +1,8 @@
-/**
- * All date arithmetic of the service (contract §7 to §9), as pure functions: the clock and the partner's time zone
- * are arguments. docs/calendar.md shows the rules by example.
- */
-import { dayOf, firstOfNextMonth, readDay, sameDayIn, writeDay, yearOf } from './day.ts'
-import { dayAt, startOfDay } from './day-starts.ts'
+// All date arithmetic of the service (contract §7 to §9), as pure functions: the clock and the partner's time zone are
+// arguments. docs/calendar.md shows the rules by example.
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
-import { offsetAt } from './zone.ts'
+import { isZone, offsetAt } from './zone.ts'
 
-export { writeDay } from './day.ts'
-export { dayAt } from './day-starts.ts'
 export { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, YEAR_MS, type Zone } from './time.ts'
 export { isZone } from './zone.ts'
 
@@ -172,3 +166,123 @@ export function isDateTime(text: string): boolean {
 const DAYS_AHEAD = 90
 const DAYS_TO_REINSTATE = 30
 const PREFILL_DAYS = 90
+
+/** A calendar day as a whole number: days since 1970-01-01, so that days are compared, counted and cached as numbers. */
+export type Day = number
+
+/** The day that `text` names; `undefined` when it is not `YYYY-MM-DD` or no such day exists. */
+export function readDay(text: string): Day | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  const start = Date.parse(`${text}T00:00:00Z`)
+  // `Date.parse` reads February 30 as March 1 or 2, and gives NaN for a 13th month.
+  return new Date(start).getUTCDate() === Number(text.slice(8)) ? start / DAY_MS : undefined
+}
+
+/**
+ * The day of a date that is known to exist. Throws RangeError otherwise, without repeating the text, because it may
+ * be a birth date.
+ */
+export function dayOf(date: PlainDate): Day {
+  const day = readDay(date)
+  if (day === undefined) throw new RangeError('Not a calendar date of the form YYYY-MM-DD')
+  return day
+}
+
+/** The day as `YYYY-MM-DD`; throws RangeError outside the years 0000 to 9999. */
+export function writeDay(day: Day): PlainDate {
+  // Each request with a birth date asks for today, so the text of the last day is kept.
+  if (day === lastDay) return lastDate
+  const text = new Date(day * DAY_MS).toISOString()
+  // `toISOString` writes other years with a sign and six digits.
+  if (text.length !== 24) throw new RangeError('A date outside the years 0000 to 9999')
+  lastDate = text.slice(0, 10) as PlainDate
+  lastDay = day
+  return lastDate
+}
+
+let lastDay: Day = 0
+let lastDate: PlainDate = '1970-01-01'
+
+/** The first day of the calendar month after the one that holds `day`. */
+export function firstOfNextMonth(day: Day): Day {
+  const date = new Date(day * DAY_MS)
+  return startOfMonth(date.getUTCFullYear(), date.getUTCMonth() + 1)
+}
+
+/** The day in `year` with the month and day of `day`; March 1 in place of February 29 in a year without that day. */
+export function sameDayIn(year: number, day: Day): Day {
+  const date = new Date(day * DAY_MS)
+  return startOfMonth(year, date.getUTCMonth()) + date.getUTCDate() - 1
+}
+
+/** The calendar year holding `day`. */
+export function yearOf(day: Day): number {
+  return new Date(day * DAY_MS).getUTCFullYear()
+}
+
+function startOfMonth(year: number, month: number): Day {
+  // Date.UTC would take the years 0 to 99 for 1900 to 1999.
+  return new Date(0).setUTCFullYear(year, month, 1) / DAY_MS
+}
+
+/**
+ * The first instant at which the clocks of `zone` show `day` or a later day.
+ * Throws RangeError when the zone is unknown.
+ */
+export function startOfDay(day: Day, zone: Zone): Instant {
+  const starts = startsOf(zone)
+  const known = starts.get(day)
+  if (known !== undefined) return known
+  if (starts.size >= DAYS_KEPT) starts.clear()
+  const start = findStart(day, zone)
+  starts.set(day, start)
+  return start
+}
+
+/** The last day that has begun in `zone` by `instant`. Throws RangeError when the zone is unknown. */
+export function dayAt(instant: Instant, zone: Zone): Day {
+  // Offsets from UTC lie between -12 and +14 hours, so the day is the one in UTC or a neighbor of it.
+  const day = Math.floor(instant / DAY_MS)
+  if (startOfDay(day + 1, zone) <= instant) return day + 1
+  return startOfDay(day, zone) <= instant ? day : day - 1
+}
+
+// The cached starts are a pure function of zone and day, so clearing the cache costs time and never changes an
+// answer.
+const DAYS_KEPT = 1_000
+const startsByZone = new Map<Zone, Map<Day, Instant>>()
+
+function startsOf(zone: Zone): Map<Day, Instant> {
+  const known = startsByZone.get(zone)
+  if (known) return known
+  if (!isZone(zone)) throw new RangeError(`Unknown time zone: ${zone}`)
+  const starts = new Map<Day, Instant>()
+  startsByZone.set(zone, starts)
+  return starts
+}
+
+/** Correct as long as no zone changes its offset twice within two days; none has done so since 1970. */
+function findStart(day: Day, zone: Zone): Instant {
+  const midnight = day * DAY_MS
+  const before = offsetAt(midnight - DAY_MS, zone)
+  const usual = midnight - before
+  const after = offsetAt(usual, zone)
+  if (after === before) return usual
+  const moved = midnight - after
+  if (after < before) return moved
+  // The clocks went forward shortly before: midnight came after the change, or the change skipped midnight.
+  return offsetAt(moved, zone) === after ? moved : changeBetween(moved, usual, zone)
+}
+
+/** The first instant in (`earlier`, `later`] whose offset is that of `later`. */
+function changeBetween(earlier: Instant, later: Instant, zone: Zone): Instant {
+  const after = offsetAt(later, zone)
+  let low = earlier
+  let high = later
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (offsetAt(middle, zone) === after) high = middle
+    else low = middle
+  }
+  return high
+}

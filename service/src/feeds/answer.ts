@@ -8,7 +8,7 @@ import {
 } from '../membership/records/farewells.ts'
 import { openInsurerAnswer, sealInsurerAnswer } from '../membership/records/insurer-lines.ts'
 import { openDataKey } from '../membership/records/sealed.ts'
-import { raise } from '../membership/rules/events.ts'
+import { raise } from '../membership/rules/history.ts'
 import { isRefusal, refuse } from '../membership/rules/refusal.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Clock, Partner } from '../partners/partner.ts'

@@ -1,7 +1,6 @@
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { loadUsersWithDocuments } from '../membership/reading/load.ts'
-import { dataKeyOf, loadedUserOf, personOf } from '../membership/reading/loaded-user.ts'
+import { dataKeyOf, loadedUserOf, loadUsersWithDocuments, personOf } from '../membership/reading/load.ts'
 import { loadTold, readMemberIds } from '../membership/records/insurer-lines.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { DifferenceKind, ListedCover } from './compare-list.ts'

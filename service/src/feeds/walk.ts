@@ -1,8 +1,13 @@
 import { dateAt, type Instant, startOfDate } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import type { ExecutorContext } from '../membership/command.ts'
-import { loadUsersWithDocuments } from '../membership/reading/load.ts'
-import { dataKeyOf, type LoadedUser, loadedUserOf, personOf } from '../membership/reading/loaded-user.ts'
+import {
+  dataKeyOf,
+  type LoadedUser,
+  loadedUserOf,
+  loadUsersWithDocuments,
+  personOf,
+} from '../membership/reading/load.ts'
 import { loadTold, readMemberIds, type Told } from '../membership/records/insurer-lines.ts'
 import type { UserIds } from '../membership/records/sealed.ts'
 import { applyDueChanges } from '../membership/rules/apply-due.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from './key-reservation.ts'
 
 test('the example of RFC 8785 becomes the text that stands there', () => {
   const given = `{

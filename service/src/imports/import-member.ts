@@ -4,10 +4,9 @@ import { type MonthName, monthAt } from '../calendar/month.ts'
 import { type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
-import { refuseBirthDate } from '../membership/requests/birth-date.ts'
-import { refusePartnerName } from '../membership/requests/partner-name.ts'
+import { refuseBirthDate, refusePartnerName } from '../membership/requests/given.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
-import { raise } from '../membership/rules/events.ts'
+import { raise } from '../membership/rules/history.ts'
 import { missingForAccount } from '../membership/rules/person.ts'
 import {
   because,

@@ -1,4 +1,4 @@
-import { encodeUuid } from '../vault/base62.ts'
+import { encodeUuid } from '../vault/secret.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 /** The client id of a partner. */

@@ -9,8 +9,7 @@ import {
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
-import { type AccountCommands, decisionOf } from '../membership/requests/account-command.ts'
-import { reasonsIn } from '../membership/requests/answer.ts'
+import { type AccountCommands, decisionOf, reasonsIn } from '../membership/requests/account-command.ts'
 import { nextBoundary } from '../membership/rules/boundary.ts'
 import {
   isRefusal,

@@ -1,9 +1,8 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { decodeUuid, encodeUuid } from '../vault/base62.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import { makeSecret, parseSecret, type SecretMode } from '../vault/secret.ts'
+import { decodeUuid, encodeUuid, makeSecret, parseSecret, type SecretMode } from '../vault/secret.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import type { Operator } from './operator.ts'
 import {

@@ -1,5 +1,4 @@
-import type { Instant, PlainDate } from '../calendar/calendar.ts'
-import { dayOf } from '../calendar/day.ts'
+import { dayOf, type Instant, type PlainDate } from '../calendar/calendar.ts'
 import { type Columns, column, namesOf, rowsOf } from '../db/columns.ts'
 import type { Executor } from '../db/database.ts'
 import { fragment, sql, timestamp } from '../db/sql.ts'

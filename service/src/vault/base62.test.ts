@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeUuid, encodeBase62, encodeUuid } from './base62.ts'
+import { decodeUuid, encodeBase62, encodeUuid } from './secret.ts'
 
 test('a UUID has its known form in base62', () => {
   expect(encodeUuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')).toBe('02p5oQZoHTv0zeY5yG21K3')

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { randomBytes, randomNonce } from './random.ts'
 import { seal, unseal } from './seal.ts'
+import { randomBytes, randomNonce } from './uuid.ts'
 
 test('random bytes have the length that was asked for, and none of what is given out is given out again', () => {
   fc.assert(

@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { joinParts } from './parts.ts'
-import { randomBytes, randomNonce } from './random.ts'
+import { randomBytes, randomNonce } from './uuid.ts'
 
 /**
  * What a sealed value belongs to. The binding is not stored with the value, but only the same binding opens it, so

@@ -6,7 +6,7 @@ import {
   findRefusedRequest,
   type RefusedAt,
 } from '../../membership/commands/find-refused-creates.ts'
-import { erasedName } from '../../membership/reading/erased-name.ts'
+import { erasedName } from '../../membership/reading/load.ts'
 import { type SearchKind, searchHash } from '../../membership/records/sealed.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'

@@ -1,27 +1,30 @@
+import { DAY_MS, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { Settled } from '../../db/coalesce.ts'
 import { type Query, sql } from '../../db/sql.ts'
+import type { KeyReservation } from '../../idempotency/key-reservation.ts'
+import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import type { Command, CommandContext, CommandResult } from '../command.ts'
-import { erasedName } from '../reading/erased-name.ts'
-import { nameOf, nameOfUser } from '../reading/load.ts'
-import { dataKeyOf, newLoadedUser, personOf } from '../reading/loaded-user.ts'
-import type { DocumentKind } from '../records/sealed.ts'
-import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
-import { isRefusal, refuse } from '../rules/refusal.ts'
+import type { Change, Command, CommandContext, CommandResult, ExecutorContext } from '../command.ts'
+import {
+  dataKeyOf,
+  erasedName,
+  keyName,
+  type LoadedUser,
+  nameOf,
+  nameOfUser,
+  newLoadedUser,
+  personOf,
+} from '../reading/load.ts'
+import { type DocumentKind, sealJson } from '../records/sealed.ts'
+import { type AppliedChange, applyDueChanges, hasLapsed, projectPendingChanges } from '../rules/apply-due.ts'
+import type { Person } from '../rules/person.ts'
+import { because, isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
 import { bidFarewell } from '../saving/farewells.ts'
 import { retain } from '../saving/retain.ts'
-import { history, idempotencyKeys } from '../saving/tables.ts'
-import { writeSealed } from '../saving/write-sealed.ts'
-import { addedTo, type BatchWrites, recordChange } from '../saving/writes.ts'
-import {
-  type DecidedChange,
-  growsTooLarge,
-  nothingYet,
-  tooManyEnrolments,
-  withPendingChanges,
-} from './after-change.ts'
-import { judgeSeenKey, namedKey, spendKey } from './batch-keys.ts'
+import { history, idempotencyKeys, type ReservedKey } from '../saving/tables.ts'
+import { addedTo, addRow, type BatchWrites, recordChange, removeRow, writeSealed } from '../saving/writes.ts'
+import { judgeKey } from './key-decisions.ts'
 import { type BatchContext, type BatchState, ReadTooEarly, readState } from './read-batch.ts'
 
 /** The result of one command in a batch. */
@@ -66,8 +69,10 @@ export async function decideBatch(
   const state = await readState(context, commands, unread)
   const results = commands.map(command => decideSafely(state, command))
   const { writes } = state
-  await retain(context.database, writes)
-  await bidFarewell(context.database, writes)
+  if (writes.erased.length > 0) {
+    await retain(context.database, writes)
+    await bidFarewell(context.database, writes)
+  }
   const isChanged = writes.changed.size > 0 || writes.rows.size > 0
   return {
     results,
@@ -222,4 +227,118 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
         state.seenKeys.set(name, { ...seen, userErasedAt: after.erasedAt })
   }
   return after
+}
+
+/** A change that a command decided on, and the user that it changes. */
+export type DecidedChange = {
+  readonly change: Change
+  /** The user as read; `undefined` for a new one, perhaps under the name of an erased one. */
+  readonly own: LoadedUser | undefined
+  /** The user before the change, with everything due applied; a new user is still empty then. */
+  readonly before: User
+  readonly now: Instant
+}
+
+/** The user after a change, with what is pending projected anew. */
+export function withPendingChanges(
+  context: Pick<ExecutorContext, 'terms'>,
+  partner: Partner,
+  { change, own, before, now }: DecidedChange,
+): User {
+  if (change.user.status !== 'active') return change.user
+  const person =
+    change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
+  const terms = context.terms(partner, () => person ?? (own && personOf(own, partner, 'profile')))
+  return projectPendingChanges(change.user, terms, { user: before, at: now })
+}
+
+/**
+ * Every enrolment of a user is read with the user, so a partner that swaps and undoes without end would make its own
+ * requests, and with them the waiting of others, ever longer. No life comes near this number.
+ */
+const MOST_ENROLMENTS = 1000
+
+/** Why a change beyond that number is refused. */
+export const tooManyEnrolments = because(
+  'userid',
+  'too_many',
+  `userid has ${MOST_ENROLMENTS} enrollments, past and present, the most that a user can have`,
+)
+
+/** Whether a change would leave a user with more enrolments than anybody needs. */
+export function growsTooLarge(after: User, current: User | undefined): boolean {
+  const { length } = after.enrolments
+  return length > MOST_ENROLMENTS && length > (current?.enrolments.length ?? 0)
+}
+
+/** A new user before its first change. */
+export function nothingYet(user: User): User {
+  const { partnerId, serviceId, userid, createdAt, designations } = user
+  const nothing = newUser({ partnerId, serviceId, userid, at: createdAt })
+  return designations.length === 0 ? nothing : { ...nothing, designations }
+}
+
+/** A command's key with its name within the batch, which is made once. */
+export type NamedKey = { readonly name: string; readonly reservation: KeyReservation }
+
+/** The key of a reservation, with its name. */
+export function namedKey({ partnerId }: Partner, reservation: KeyReservation): NamedKey {
+  return { name: keyName(partnerId, reservation.operation, reservation.keyHash), reservation }
+}
+
+/**
+ * The answer of a command whose key was seen before; `undefined` when the key is free. Throws `ReadTooEarly` when the
+ * answer can be opened only after its user was read.
+ */
+export function judgeSeenKey(
+  state: BatchState,
+  { name, reservation }: NamedKey,
+  { command, loaded, now }: { command: Command<unknown>; loaded: LoadedUser | undefined; now: Instant },
+): CommandResult<unknown> | undefined {
+  const known = state.seenKeys.get(name)
+  if (!known) return undefined
+  const { partnerId } = command.partner
+  const { operation, keyHash } = reservation
+  const judged = judgeKey(reservation, known, {
+    now,
+    real: state.real,
+    userid: command.userid,
+    current: loaded?.user,
+    dataKey: () => dataKeyOf(loaded, command.partner),
+  })
+  if (!judged) removeRow(state.writes, idempotencyKeys, { partnerId, operation, keyHash })
+  // The answer is sealed with the key of a user who did not exist yet when users were read.
+  else if ('reply' in judged && judged.reply === undefined) throw new ReadTooEarly('newer key')
+  return judged
+}
+
+/** Only a 2xx answer uses up a key; the answer is kept, sealed with the user's data key. */
+export function spendKey(
+  state: BatchState,
+  { name, reservation }: NamedKey,
+  spent: { partner: Partner; user: User; now: Instant; reply: unknown },
+): void {
+  const { partner, user, now, reply } = spent
+  const { operation, keyHash, requestHash, attemptId, mode } = reservation
+  const isPrefill = mode === 'prefill'
+  const keepsAnswer = mode === 'keyed' && user.status !== 'erased'
+  const key = keepsAnswer ? dataKeyOf(state.users.get(nameOf(user)), partner) : undefined
+  const entry: ReservedKey = {
+    partnerId: partner.partnerId,
+    operation,
+    keyHash,
+    requestHash,
+    attemptId,
+    serviceId: user.serviceId,
+    prefillNumber: isPrefill ? user.prefillCount : undefined,
+    sealedAnswer: key && sealJson(key, reply, 'idempotency_keys', user),
+    createdAt: state.writes.recordedAt,
+    // A prefill's key lives at least as long as its entry.
+    expiresAt: isPrefill ? prefillExpiresAt(now) : state.real + DAY_MS,
+    answer: () => reply,
+    userErasedAt: undefined,
+    userWrittenAt: undefined,
+  }
+  addRow(state.writes, idempotencyKeys, entry)
+  state.seenKeys.set(name, entry)
 }

@@ -256,3 +256,16 @@ export function openLane(run: (command: Command<unknown>, endsAt: number) => Pro
     pending: () => pending,
   }
 }
+
+/**
+ * Refuses writes while the disk is nearly full, because the database must never run out of disk, and while the copy is
+ * quiet.
+ */
+export function guardWrites(executor: CommandExecutor, mayNotWrite: () => boolean): CommandExecutor {
+  return {
+    submit: command =>
+      mayNotWrite()
+        ? Promise.reject(new Unavailable('nothing may be written now'))
+        : executor.submit(command),
+  }
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
-import type { SeenKey } from '../reading/seen-key.ts'
+import type { SeenKey } from '../reading/load.ts'
 import { newUser, type User } from '../rules/state.ts'
 import { judgeKey } from './key-decisions.ts'
 

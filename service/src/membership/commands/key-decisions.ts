@@ -2,7 +2,7 @@ import type { ErasedUser } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { CommandResult } from '../command.ts'
-import type { SeenKey } from '../reading/seen-key.ts'
+import type { SeenKey } from '../reading/load.ts'
 import { refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
 

@@ -1,10 +1,19 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Command, ExecutorContext } from '../command.ts'
-import { erasedName } from '../reading/erased-name.ts'
-import { loadClockOffsets, loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from '../reading/load.ts'
-import { type LoadedUser, loadedUserOf } from '../reading/loaded-user.ts'
-import type { UserRow } from '../reading/rows.ts'
-import { keyName, type SeenKey, seenKeyOf } from '../reading/seen-key.ts'
+import {
+  erasedName,
+  keyName,
+  type LoadedUser,
+  loadClockOffsets,
+  loadedUserOf,
+  loadKeys,
+  loadUsersWithDocuments,
+  nameOf,
+  nameOfUser,
+  type SeenKey,
+  seenKeyOf,
+  type UserRow,
+} from '../reading/load.ts'
 import { versionsOf } from '../rules/state.ts'
 import { type BatchWrites, noWrites } from '../saving/writes.ts'
 

@@ -5,8 +5,7 @@ import type { ExecutorContext } from '../command.ts'
 import { applyDueChanges } from '../rules/apply-due.ts'
 import { isKnown, type User, type UserStatus, versionsOf } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
-import { loadClockOffsets, loadUserPage } from './load.ts'
-import { loadedUserOf, personOf } from './loaded-user.ts'
+import { loadClockOffsets, loadedUserOf, loadUserPage, personOf } from './load.ts'
 
 /** Which users to walk over; without filters all whom the partner can see. */
 type Walk = {

@@ -1,21 +1,21 @@
-import type { Operation } from '@benefit-enrolment/contract'
+import type { Locale, Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { OperationRequest } from '../../http/operation-request.ts'
+import { ServiceError } from '../../http/service-error.ts'
 import { traceparentOf } from '../../http/trace-context.ts'
 import { idempotencyKeyOf, type KeyReservation, reservationOf } from '../../idempotency/key-reservation.ts'
 import type { Caller } from '../../partners/authenticate.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { CommandContext, Decided } from '../command.ts'
+import type { CommandContext, CommandResult, Decided } from '../command.ts'
 import type { CommandExecutor } from '../commands/executor.ts'
 import type { Reader, Reading } from '../reading/reader.ts'
 import { activeAccountOf } from '../rules/account.ts'
 import type { Why } from '../rules/history.ts'
 import type { Changed } from '../rules/intents.ts'
 import type { Person } from '../rules/person.ts'
-import { isRefusal, type Refusal } from '../rules/refusal.ts'
+import { isRefusal, type Refusal, type RefusalReason } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
-import { accepted, replyOf } from './answer.ts'
 
 type AnyRequest = Pick<
   OperationRequest<Operation, Caller>,
@@ -111,4 +111,45 @@ export function openAccountCommands(context: {
       return { ...reading, terms: context.terms(partner, () => people.get('profile')) }
     },
   }
+}
+
+/** The problem for a refusal, with its reasons in the caller's language. */
+export function problemOfRefusal(
+  refusal: Refusal,
+  locale: Locale,
+  headers: Readonly<Record<string, string>> = {},
+): ServiceError {
+  return new ServiceError(refusal.refused, undefined, {
+    headers,
+    errors: reasonsIn(refusal.reasons, locale),
+  })
+}
+
+/** Reasons of a refusal in the caller's language. */
+export function reasonsIn(reasons: readonly RefusalReason[], locale: Locale) {
+  return reasons.map(({ field, code, text }) => ({ field, code, message: text[locale] }))
+}
+
+/** What a rule decided; throws the problem of a refusal. */
+export function accepted<T>(
+  decided: T | Refusal,
+  { locale }: { readonly locale: Locale },
+): Exclude<T, Refusal> {
+  if (typeof decided === 'object' && decided !== null && isRefusal(decided))
+    throw problemOfRefusal(decided, locale)
+  return decided as Exclude<T, Refusal>
+}
+
+/** Tells a client whose first answer was lost that its request succeeded. */
+const succeeded = { 'Idempotency-Replayed': 'true', 'Idempotency-Original-Status': '200' }
+
+/** The reply of a command, marked as a replay if it is one; throws the problem of a refusal. */
+export function replyOf<Reply>(
+  result: CommandResult<Reply>,
+  request: { readonly locale: Locale; readonly setHeader: (name: string, value: string) => void },
+): Reply {
+  if (isRefusal(result)) throw problemOfRefusal(result, request.locale, result.replayed ? succeeded : {})
+  const { reply, replayed } = result
+  if (replayed) request.setHeader('Idempotency-Replayed', 'true')
+  return reply
 }

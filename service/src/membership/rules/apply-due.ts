@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { closed, withEnrolment } from './enrolments.ts'
-import { type Raised, raise } from './events.ts'
+import { type Raised, raise } from './history.ts'
 import { applyCancel, applyOfferChange, applySwap, type Changed } from './intents.ts'
 import {
   type Enrolment,

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { withEnrolment } from './enrolments.ts'
-import { type Raised, raise } from './events.ts'
+import { type Raised, raise } from './history.ts'
 import type { Changed } from './intents.ts'
 import type { Enrolment, User } from './state.ts'
 import { missingFor, openBenefit, type Terms } from './terms.ts'

@@ -2,7 +2,7 @@ import { addDays, type Instant, type PlainDate, startOfDate, YEAR_MS } from '../
 import { projectPendingChanges } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
 import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
-import { raise } from './events.ts'
+import { raise } from './history.ts'
 import type { Changed } from './intents.ts'
 import { because, type Refusal, refuse } from './refusal.ts'
 import { type Enrolment, isActive, isHeld, isInForce, type User } from './state.ts'

@@ -1,8 +1,15 @@
-import type { EnrolmentState } from '@benefit-enrolment/contract'
+import type { EnrolmentState, EventName } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AppliedChange } from './apply-due.ts'
-import type { Consent, Enrolment, SwapPair, User, UserStatus } from './state.ts'
-import { enrolmentMayMove, userMayMove } from './transitions.ts'
+import {
+  type Consent,
+  type Enrolment,
+  hasCover,
+  hasLength,
+  type SwapPair,
+  type User,
+  type UserStatus,
+} from './state.ts'
 
 /** Who made a change; `operatorlink`: somebody on the page, by a link that an operator made. */
 export type Who = 'partner' | 'user' | 'operator' | 'operatorlink' | 'schedule'
@@ -185,4 +192,136 @@ function offerToStart(user: User): string | undefined {
 }
 function pendingCancel(user: User): Instant | undefined {
   return user.status === 'active' ? user.cancel?.at : undefined
+}
+
+/** The states to which a user may move from each state (contract §9); docs/states.md draws them. */
+export const userTransitions: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
+  none: ['prefilled', 'registering', 'active'],
+  prefilled: ['none', 'registering', 'active', 'erased'],
+  registering: ['none', 'prefilled', 'active', 'erased'],
+  active: ['cancelled', 'erased'],
+  cancelled: ['active', 'erased'],
+  erased: [],
+}
+
+/**
+ * The states to which an enrolment may move from each state (contract §9); `new` means that the row does not exist yet.
+ */
+export const enrolmentTransitions: Readonly<Record<EnrolmentState | 'new', readonly EnrolmentState[]>> = {
+  new: [
+    'selected',
+    'actionrequired',
+    'scheduled',
+    'enrolled',
+    'endscheduled',
+    'ended',
+    'declined',
+    'rejected',
+  ],
+  selected: ['actionrequired', 'scheduled', 'enrolled', 'withdrawn', 'declined', 'rejected', 'void'],
+  actionrequired: ['scheduled', 'enrolled', 'endscheduled', 'withdrawn', 'declined', 'rejected', 'void'],
+  scheduled: ['actionrequired', 'enrolled', 'endscheduled', 'withdrawn', 'declined', 'rejected', 'void'],
+  enrolled: ['endscheduled', 'ended', 'void'],
+  endscheduled: ['enrolled', 'ended', 'void'],
+  ended: ['void'],
+  withdrawn: ['void'],
+  declined: ['void'],
+  rejected: ['void'],
+  void: [],
+}
+
+/** Whether a user may move from one state to the other; staying is always allowed. */
+export function userMayMove(from: UserStatus, to: UserStatus): boolean {
+  return from === to || userTransitions[from].includes(to)
+}
+
+/** Whether an enrolment may move from one state to the other; staying is always allowed. */
+export function enrolmentMayMove(from: EnrolmentState | 'new', to: EnrolmentState): boolean {
+  return from === to || enrolmentTransitions[from].includes(to)
+}
+
+/** A time for which a user has an offer, and the catalogue version under which it began. */
+export type OfferPeriod = {
+  readonly name: string
+  readonly version: number
+  readonly startsAt: Instant
+  /** Its end, which may lie ahead; one at its start: it never came into force. */
+  readonly endsAt: Instant | undefined
+}
+
+/**
+ * The periods that a change begins, ends or dates anew. A user knows only the newest offer, but a month is charged for each
+ * one that was in force.
+ */
+export function offerPeriodsOf({ before, after, at }: AppliedChange): OfferPeriod[] {
+  const was = presentPeriod(before)
+  const is = presentPeriod(after)
+  const isSame = was?.name === is?.name && was?.startsAt === is?.startsAt
+  const changed: OfferPeriod[] = []
+  if (was && !isSame && was.endsAt !== at) changed.push({ ...was, endsAt: Math.max(at, was.startsAt) })
+  if (is && !(isSame && was?.version === is.version && was.endsAt === is.endsAt)) changed.push(is)
+  return changed
+}
+
+function presentPeriod({ status, offer, cancel, pendingOffer }: User): OfferPeriod | undefined {
+  if (status !== 'active' || !offer) return undefined
+  const ends = [cancel?.at, pendingOffer?.at].filter(at => at !== undefined)
+  const endsAt = ends.length === 0 ? undefined : Math.max(offer.since, Math.min(...ends))
+  return { name: offer.name, version: offer.version, startsAt: offer.since, endsAt }
+}
+
+/**
+ * Whether a change made something else of what was in force before it: a correction, or a membership that began earlier. Such a
+ * change may concern months whose statements are final.
+ */
+export function changesThePast(applied: AppliedChange): boolean {
+  const { before, after, at } = applied
+  if (
+    offerPeriodsOf(applied).some(
+      period => isNew(before, period.startsAt) && period.startsAt < at && hasLength(period),
+    )
+  )
+    return true
+  const known = new Map(before.enrolments.map(enrolment => [enrolment.id, enrolment]))
+  return after.enrolments.some(enrolment => {
+    const earlier = known.get(enrolment.id)
+    return earlier !== enrolment && coverUntil(enrolment, at) !== (earlier ? coverUntil(earlier, at) : '')
+  })
+}
+
+function isNew({ offer }: User, startsAt: Instant): boolean {
+  return offer?.since !== startsAt
+}
+
+/** The part of its cover that lies before an instant, as a text to compare; `""`: none. */
+function coverUntil(enrolment: Enrolment, at: Instant): string {
+  const { startsAt, endsAt, version } = enrolment
+  if (!hasCover(enrolment) || startsAt >= at) return ''
+  return `${startsAt} ${Math.min(endsAt ?? at, at)} ${version}`
+}
+
+/** A raised event: the state right after the change (contract §10). */
+export type Raised = {
+  readonly eventname: EventName
+  readonly at: Instant
+  readonly offer: string
+  readonly updatedAt: Instant
+  /** The benefit that the event is about, if it is about a single one. */
+  readonly benefit: string | undefined
+  /** The reason, when the event's name does not give it: something was missing and did not come in time. */
+  readonly reason?: 'expired'
+}
+
+/** What the partner gets as the offer: its name, and since when that holds; `at` when the user never had an offer. */
+export function currentOffer(user: User, at: Instant): { offer: string; updatedAt: Instant } {
+  if (user.offer?.inForce) return { offer: user.offer.name, updatedAt: user.offer.since }
+  const isOver = user.status === 'cancelled' || user.status === 'erased'
+  if (isOver && user.cancel) return { offer: '', updatedAt: user.cancel.at }
+  return { offer: '', updatedAt: at }
+}
+
+/** An event about the user as it is after the change. */
+export function raise(user: User, eventname: EventName, at: Instant, benefit?: string): Raised {
+  const { offer, updatedAt } = currentOffer(user, at)
+  return { eventname, at, offer, updatedAt, benefit }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { closed, enrolmentOf, newEnrolment, withEnrolment } from './enrolments.ts'
-import { type Raised, raise } from './events.ts'
+import { type Raised, raise } from './history.ts'
 import {
   byEnrolledFirst,
   type Enrolment,

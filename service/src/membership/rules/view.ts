@@ -8,8 +8,7 @@ import type {
   User as WireUser,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import { currentOffer } from './events.ts'
-import { type HistoryLine, type Move, type StoredLine, swapText } from './history.ts'
+import { currentOffer, type HistoryLine, type Move, type StoredLine, swapText } from './history.ts'
 import {
   type Consent,
   type Enrolment,

@@ -1,17 +1,13 @@
-import type { Query } from '../../db/sql.ts'
-import type { LoadedUser } from '../reading/loaded-user.ts'
-import type { User } from '../rules/state.ts'
-import { type ChangedEnrolment, inTurn, saveEnrolments } from './save-enrolments.ts'
+import type { Instant } from '../../calendar/calendar.ts'
+import { type Columns, column, listOf, namesOf, rowsOf, settingsOf, within } from '../../db/columns.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { LoadedUser } from '../reading/load.ts'
+import { type UserIds, userKey } from '../records/sealed.ts'
+import { enrolments, users } from '../records/tables.ts'
+import { dueAt } from '../rules/apply-due.ts'
+import type { Enrolment, User } from '../rules/state.ts'
 import { eraseUsers } from './save-erasures.ts'
 import { saveEvents } from './save-events.ts'
-import {
-  expectUsers,
-  giveUpNames,
-  insertDataKeys,
-  insertUsers,
-  revokeLinks,
-  updateUsers,
-} from './save-users.ts'
 import { writtenTables } from './tables.ts'
 import type { BatchWrites, ChangedUser } from './writes.ts'
 
@@ -84,4 +80,118 @@ function sortedByUser(users: readonly ChangedUser[], idOf: (user: User) => strin
 
 function inOrder(a: string, b: string): number {
   return a < b ? -1 : 1
+}
+
+/** Releases the names of erased users for the new users of these names. */
+export function giveUpNames(erased: readonly UserIds[]): Query {
+  return sql`
+    update users u set is_current = false from ${listOf(userKey, erased)}
+    where u.partner_id = row.partner_id and u.service_id = row.service_id`
+}
+
+const stored = within(users.columns, ({ user }: ChangedUser) => user)
+// What never changes of a user is not written again.
+const changing = without(stored, 'partner_id', 'service_id', 'userid', 'created_at')
+const key = within(userKey, ({ user }: ChangedUser) => user)
+const changes: Columns<ChangedUser> = {
+  version: column.integer(entry => entry.version),
+  ...changing,
+  due_at: column.instant(({ user }) => dueAt(user)),
+}
+const newcomers: Columns<ChangedUser> = { ...stored, ...changes }
+
+/**
+ * Inserts new users, but none who exists already: `insertDataKeys`, or `expectUsers` for those without a key, then fails the
+ * transaction. So the index's own error does not write the userid to PostgreSQL's log. It names one index, because each
+ * further one costs 4 µs a user.
+ */
+export function insertUsers(entries: readonly ChangedUser[]): Query {
+  return sql`
+    insert into users (${namesOf(newcomers)})
+    select * from ${rowsOf(newcomers, entries)}
+    on conflict (partner_id, userid) where is_current do nothing`
+}
+
+/** Fails the transaction unless each of these new users was inserted. */
+export function expectUsers(entries: readonly ChangedUser[]): Query {
+  return sql`
+    select 1 / (count(*) = ${entries.length})::integer as are_all
+    from ${rowsOf(key, entries)} join users u on u.partner_id = row.partner_id and u.service_id = row.service_id`
+}
+
+const dataKeys: Columns<ChangedUser> = { ...key, wrapped_key: column.bytes(entry => entry.wrappedKey) }
+
+/** Adds the wrapped data keys of new users; a user who was not inserted fails the transaction. */
+export function insertDataKeys(entries: readonly ChangedUser[]): Query {
+  return sql`
+    insert into data_keys (${namesOf(dataKeys)})
+    select row.* from ${rowsOf(dataKeys, entries)}
+    left join users u on u.partner_id = row.partner_id and u.service_id = row.service_id
+    where 1 / (u.service_id is not null)::integer = 1`
+}
+
+const keyedChanges: Columns<ChangedUser> = {
+  ...key,
+  read_version: column.integer(entry => entry.readVersion),
+  ...changes,
+}
+
+/** Writes users at the versions that were read; a user with another version fails the transaction. */
+export function updateUsers(entries: readonly ChangedUser[]): Query {
+  return sql`
+    with written as (
+      update users u set ${settingsOf(changes)}
+      from ${listOf(keyedChanges, entries)}
+      where u.partner_id = row.partner_id and u.service_id = row.service_id and u.version = row.read_version
+      returning 1
+    )
+    select 1 / (count(*) = ${entries.length})::integer as are_all from written`
+}
+
+/** Ends the links and sessions of users whose membership is over; one statement for each, as in an erasure. */
+export function revokeLinks(ended: readonly User[], at: Instant): Query[] {
+  return ended.map(
+    user => sql`
+    update page_sessions set revoked_at = ${timestamp(at)}
+    where partner_id = ${user.partnerId} and userid = ${user.userid} and revoked_at is null`,
+  )
+}
+
+/** An enrolment to write, and whose it is. */
+export type ChangedEnrolment = { readonly user: UserIds; readonly enrolment: Enrolment }
+
+/**
+ * Splits enrolments into those that are voided, those that are closed, and those that are open, to be written in this
+ * order, because the enrolments of one benefit must not overlap at any moment.
+ */
+export function inTurn(entries: readonly ChangedEnrolment[]): ChangedEnrolment[][] {
+  return [0, 1, 2]
+    .map(turn => entries.filter(({ enrolment }) => turnOf(enrolment) === turn))
+    .filter(part => part.length > 0)
+}
+
+function turnOf({ state, closeReason }: Enrolment): number {
+  return state === 'void' ? 0 : closeReason === undefined ? 2 : 1
+}
+
+const columns: Columns<ChangedEnrolment> = {
+  ...within(userKey, ({ user }: ChangedEnrolment) => user),
+  ...within(enrolments.columns, ({ enrolment }: ChangedEnrolment) => enrolment),
+}
+// The rest of an enrolment never changes.
+const changingOfEnrolment = without(
+  enrolments.columns,
+  ...['enrolment_id', 'benefit', 'catalogue_version', 'picked_at', 'corrects'],
+)
+
+/** Writes new and changed enrolments. */
+export function saveEnrolments(entries: readonly ChangedEnrolment[]): Query {
+  return sql`
+    insert into enrolments (${namesOf(columns)})
+    select * from ${listOf(columns, entries)}
+    on conflict (partner_id, service_id, enrolment_id) do update set ${settingsOf(changingOfEnrolment, 'excluded')}`
+}
+
+function without<Item>(columns: Columns<Item>, ...names: readonly string[]): Columns<Item> {
+  return Object.fromEntries(Object.entries(columns).filter(([name]) => !names.includes(name)))
 }

@@ -1,4 +1,4 @@
-import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
+import { decodeUuid, encodeUuid } from '../../vault/secret.ts'
 import type { SessionName } from './store.ts'
 
 /** The id in a link token, a session handle and a result token: the partner's and the session's. */
