@@ -2,9 +2,15 @@ import type { Instant } from '../calendar/calendar.ts'
 import { type Benefit, bySortOrder, type Naming } from '../catalogue/model.ts'
 import { completeEnrolment } from '../membership/rules/complete.ts'
 import { withDesignation } from '../membership/rules/designations.ts'
-import { type Raised, raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
-import { type Designation, heldEnrolment, isLive, type User } from '../membership/rules/state.ts'
+import {
+  type Designation,
+  heldEnrolment,
+  isLive,
+  type Raised,
+  raise,
+  type User,
+} from '../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'
 
 /** A change of a user that adds one version of a beneficiary designation. */

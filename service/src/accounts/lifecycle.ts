@@ -10,7 +10,6 @@ import {
   withEnrolment,
   withOwnEnd,
 } from '../membership/rules/enrolments.ts'
-import { type Raised, raise } from '../membership/rules/history.ts'
 import { applyCancel, type Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
@@ -19,6 +18,8 @@ import {
   isHeld,
   isInForce,
   newUser,
+  type Raised,
+  raise,
   type User,
 } from '../membership/rules/state.ts'
 import {

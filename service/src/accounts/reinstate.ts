@@ -7,7 +7,6 @@ import {
   newEnrolment,
   withEnrolment,
 } from '../membership/rules/enrolments.ts'
-import { raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
@@ -15,6 +14,7 @@ import {
   type Enrolment,
   hasPendingCancel,
   heldEnrolment,
+  raise,
   type User,
 } from '../membership/rules/state.ts'
 import {

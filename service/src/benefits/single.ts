@@ -9,7 +9,6 @@ import {
   withEnrolment,
   withOwnEnd,
 } from '../membership/rules/enrolments.ts'
-import { type Raised, raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
@@ -19,6 +18,8 @@ import {
   isInForce,
   isPending,
   lastClosed,
+  type Raised,
+  raise,
   type SwapPair,
   type User,
 } from '../membership/rules/state.ts'

@@ -6,10 +6,9 @@ import {
   swapBoundary,
   tryPairs,
 } from '../membership/rules/boundary.ts'
-import { raise } from '../membership/rules/history.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
-import { hasPendingCancel, isLive, type SwapPair, type User } from '../membership/rules/state.ts'
+import { hasPendingCancel, isLive, raise, type SwapPair, type User } from '../membership/rules/state.ts'
 import { judgePick, openBenefit, type Terms } from '../membership/rules/terms.ts'
 
 /** A swap, made or previewed. */

@@ -6,7 +6,6 @@ import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate, refusePartnerName } from '../membership/requests/given.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
-import { raise } from '../membership/rules/history.ts'
 import { missingForAccount } from '../membership/rules/person.ts'
 import {
   because,
@@ -17,7 +16,7 @@ import {
   refuse,
   refuseField,
 } from '../membership/rules/refusal.ts'
-import { type Consent, isHeld, type User } from '../membership/rules/state.ts'
+import { type Consent, isHeld, raise, type User } from '../membership/rules/state.ts'
 import {
   judgeOfferAt,
   judgePick,

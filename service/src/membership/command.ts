@@ -7,10 +7,10 @@ import type { Confirmation } from './records/confirmations.ts'
 import type { NewDesignation } from './records/designations.ts'
 import type { ImportedCover } from './records/insurer-lines.ts'
 import type { DocumentKind } from './records/sealed.ts'
-import type { Raised, Who, Why } from './rules/history.ts'
+import type { Who, Why } from './rules/history.ts'
 import type { Person } from './rules/person.ts'
 import type { Refusal } from './rules/refusal.ts'
-import type { Consent, User } from './rules/state.ts'
+import type { Consent, Raised, User } from './rules/state.ts'
 import type { Terms } from './rules/terms.ts'
 
 /** The user as a command sees it: the state with all due changes applied, and the personal data on demand. */

@@ -1,10 +1,16 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { startProjectedRows, withoutProjectedRows } from '../membership/rules/apply-due.ts'
 import { beforeSwap, dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/rules/boundary.ts'
-import { raise } from '../membership/rules/history.ts'
 import { applyOfferChange, type Changed } from '../membership/rules/intents.ts'
 import { type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
-import { endsByItself, hasPendingCancel, isHeld, isLive, type User } from '../membership/rules/state.ts'
+import {
+  endsByItself,
+  hasPendingCancel,
+  isHeld,
+  isLive,
+  raise,
+  type User,
+} from '../membership/rules/state.ts'
 import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/rules/terms.ts'
 
 /** The request of a partner. */

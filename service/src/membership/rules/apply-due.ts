@@ -1,6 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { closed, withEnrolment } from './enrolments.ts'
-import { type Raised, raise } from './history.ts'
 import { applyCancel, applyOfferChange, applySwap, type Changed } from './intents.ts'
 import {
   type Enrolment,
@@ -12,6 +11,8 @@ import {
   isLive,
   isPending,
   lapsesAt,
+  type Raised,
+  raise,
   type User,
 } from './state.ts'
 import type { Terms } from './terms.ts'

@@ -1,9 +1,8 @@
 import { boundaryAfter, type Instant, isLocked } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { applyAt, dueAt } from './apply-due.ts'
-import { raise } from './history.ts'
 import { applyOfferChange, type Changed, type Misfit, pairMisfit, pairSucceeds, swapPair } from './intents.ts'
-import { isHeld, type SwapPair, type User } from './state.ts'
+import { isHeld, raise, type SwapPair, type User } from './state.ts'
 import { offerOf, slotsTaken, type Terms } from './terms.ts'
 
 /**

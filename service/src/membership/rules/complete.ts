@@ -1,8 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { withEnrolment } from './enrolments.ts'
-import { type Raised, raise } from './history.ts'
 import type { Changed } from './intents.ts'
 import type { Enrolment, User } from './state.ts'
+import { type Raised, raise } from './state.ts'
 import { missingFor, openBenefit, type Terms } from './terms.ts'
 
 /**

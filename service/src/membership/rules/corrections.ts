@@ -2,10 +2,9 @@ import { addDays, type Instant, type PlainDate, startOfDate, YEAR_MS } from '../
 import { projectPendingChanges } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
 import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
-import { raise } from './history.ts'
 import type { Changed } from './intents.ts'
 import { because, type Refusal, refuse } from './refusal.ts'
-import { type Enrolment, isActive, isHeld, isInForce, type User } from './state.ts'
+import { type Enrolment, isActive, isHeld, isInForce, raise, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
 /** A correction by an operator: of an enrolment that should never have existed, or of one with wrong dates. */

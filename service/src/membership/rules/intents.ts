@@ -1,13 +1,14 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { closed, enrolmentOf, newEnrolment, withEnrolment } from './enrolments.ts'
-import { type Raised, raise } from './history.ts'
 import {
   byEnrolledFirst,
   type Enrolment,
   endsByItself,
   isInForce,
   isLive,
+  type Raised,
+  raise,
   type SwapPair,
   type User,
 } from './state.ts'

@@ -8,9 +8,10 @@ import type {
   User as WireUser,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import { currentOffer, type HistoryLine, type Move, type StoredLine, swapText } from './history.ts'
+import { type HistoryLine, type Move, type StoredLine, swapText } from './history.ts'
 import {
   type Consent,
+  currentOffer,
   type Enrolment,
   hasPendingCancel,
   isActive,

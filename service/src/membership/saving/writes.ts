@@ -16,9 +16,9 @@ import {
   type UserIds,
 } from '../records/sealed.ts'
 import type { AppliedChange } from '../rules/apply-due.ts'
-import { changesThePast, linesOf, offerPeriodsOf, type Raised } from '../rules/history.ts'
+import { changesThePast, linesOf, offerPeriodsOf } from '../rules/history.ts'
 import type { Person } from '../rules/person.ts'
-import type { Consent, User } from '../rules/state.ts'
+import type { Consent, Raised, User } from '../rules/state.ts'
 import { chargedFrom, consents, correctedPasts, type HistoryRow, heldPeriods, history } from './tables.ts'
 
 /** An event with the bytes that every attempt sends. */
