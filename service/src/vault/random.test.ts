@@ -32,7 +32,7 @@ test('what one caller does to its bytes does not reach those of another', () => 
 })
 
 test('threads and processes that run at once never draw the same nonce', async () => {
-  const built = new URL('../../dist/vault/random.js', import.meta.url).href
+  const built = new URL('../../dist/vault/uuid.js', import.meta.url).href
   const drawAndSend = (send: string) =>
     `import('${built}').then(({ randomNonce }) =>
       ${send}(Array.from({ length: 20_000 }, () => randomNonce(12).toString('hex'))))`
