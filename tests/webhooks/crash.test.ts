@@ -199,8 +199,8 @@ test('a process that was stopped for longer than its claims overwrites nothing t
     await receiver.received(count)
     child.kill('SIGSTOP')
     isPaused = true
-    // Another process attempts the same, and is refused each.
-    rig.advance(CLAIM_MS + 1000)
+    // Another process attempts the same, and is refused each. The clock of the first went on while it started.
+    rig.advance(2 * CLAIM_MS)
     const other = rig.open(options)
     await other.idle()
     await other.close()
