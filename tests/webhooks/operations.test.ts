@@ -130,10 +130,13 @@ const refused: [object, string[]][] = [
     },
     ['tokenurl address', 'clientid required', 'clientsecret required', 'scope format'],
   ],
-  [{ headers: { Host: 'a' } }, ['headers format']],
+  ...[
+    ...['Host', 'X-Client-IP', 'True-Client-IP', 'X-Forwarded', 'X-HTTP-Method-Override', 'HTTP2-Settings'],
+    ...['traceparent', 'X-Real-IP', 'Authorization', 'Idempotency-Key', 'Transfer-Encoding'],
+  ].map(name => [{ headers: { [name]: 'a' } }, ['headers format']] as [object, string[]]),
   [{ headers: { 'webhook-Id': 'a' } }, ['headers format']],
-  [{ headers: { 'X-A': 'a', 'x-a': 'b' } }, ['headers format']],
-  [{ headers: { 'X-A': 'a\r\nHost: b' } }, ['headers format']],
+  [{ headers: { 'X-Key': 'a', 'x-key': 'b' } }, ['headers format']],
+  [{ headers: { 'X-Key': 'a\r\nHost: b' } }, ['headers format']],
   [{ headers: { 'X A': 'a' } }, ['headers format']],
   [{ clientcertificate: cert }, ['clientkey required']],
   [{ clientcertificate: 'none', clientkey: key }, ['clientcertificate format']],
@@ -170,6 +173,30 @@ test('a client secret is never sent to a token endpoint that was named without i
   ).rejects.toMatchObject({
     errors: [{ field: 'clientsecret', code: 'required' }],
   })
+})
+
+test('an address of another origin wants every secret again, which the former one keeps from it', async () => {
+  const { client } = await service.newPartner()
+  const gateway = { headers: { 'X-Gateway-Key': 'k' }, clientcertificate: cert, clientkey: key }
+  const { webhookid } = await client.createWebhook({
+    url: 'https://example.com/hook',
+    ...credentials,
+    ...gateway,
+  })
+  const url = 'https://example.org/hook'
+  const refusal = (wish: object) =>
+    client.updateWebhook(unchecked({ webhookid, url, ...wish })).then(
+      () => [],
+      error =>
+        isBenefitEnrolmentError(error) ? error.errors.map(one => `${one.field} ${one.code}`) : [`${error}`],
+    )
+  expect(await refusal({})).toEqual(['password required', 'headers required', 'clientcertificate required'])
+  expect(await refusal(credentials)).toEqual(['headers required', 'clientcertificate required'])
+  expect(await client.getWebhook({ webhookid })).toMatchObject({ url: 'https://example.com/hook' })
+  // Another path of the same origin keeps them; another origin may do without.
+  expect(await refusal({ url: 'https://example.com/other' })).toEqual([])
+  expect(await refusal({ ...credentials, headers: {}, clientcertificate: 'none' })).toEqual([])
+  expect(await client.getWebhook({ webhookid })).toMatchObject({ url, headers: [], nextauthorization: null })
 })
 
 test('a repeated POST /webhooks creates one endpoint, and its second answer leaves the secret out', async () => {

@@ -132,7 +132,7 @@ test('the result of an attempt at an address that has changed since affects only
   receiver.answer = () => response => held.push(response)
   await rig.raise(range(8, 'u'))
   await receiver.received(9)
-  await change({ url: other.url })
+  await change({ url: other.url, credentials: { username: 'hook', password: 'pass' } })
   // A new address begins with one attempt at a time; attempts at the old address do not count.
   await rig.raise(['new'])
   dispatcher.refresh()

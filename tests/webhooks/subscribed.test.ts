@@ -219,7 +219,7 @@ test('new credentials are used first and the present ones right after a 401, and
   let accepted = basic('pässword')
   const other = await startReceiver()
   other.answer = delivery => (delivery.authorization === accepted ? 200 : 401)
-  await partner.client.updateWebhook({ webhookid, url: other.url })
+  await partner.client.updateWebhook({ webhookid, url: other.url, username: 'hook', password: 'pässword' })
   await partner.client.updateWebhook({ webhookid, password: 'newer' })
   const attempt = async () => {
     const { eventid } = await partner.client.testWebhook({ webhookid })

@@ -31,7 +31,8 @@ const PARTS: Readonly<Record<Credentials['kind'], readonly Part[]>> = {
   bearer: ['token'],
   oauth2: ['tokenurl', 'clientid', 'clientsecret', 'scope'],
 }
-const SECRETS: Readonly<Record<Credentials['kind'], Part>> = {
+/** The secret of each kind of credentials. */
+export const SECRETS: Readonly<Record<Credentials['kind'], Part>> = {
   basic: 'password',
   bearer: 'token',
   oauth2: 'clientsecret',

@@ -16,6 +16,7 @@ import {
   faultsOfUrl,
   type GivenCredentials,
   readCredentials,
+  SECRETS,
 } from './authorization.ts'
 import type { DisabledReason, EndpointRow, NamedEndpoint } from './endpoint.ts'
 import { type GatewayInput, NO_GATEWAY, readGateway } from './gateway.ts'
@@ -120,30 +121,57 @@ export async function changeEndpoint(
   const now = context.real()
   const owner = { ...named, key: partner.key }
   const before = openSecrets(owner, row.sealed_secrets)
-  const newest = before.next ?? before.current
+  const isElsewhere = changes.url !== undefined && originOf(changes.url) !== originOf(row.url)
+  const newest = isElsewhere ? undefined : (before.next ?? before.current)
   const read = changes.credentials && readCredentials(changes.credentials, newest, context.rules)
   const gateway = readGateway(changes, before, now)
+  const wrongUrl = changes.url === undefined ? [] : faultsOfUrl('url', changes.url, context.rules)
   const faults = [
-    ...(changes.url === undefined ? [] : faultsOfUrl('url', changes.url, context.rules)),
+    ...wrongUrl,
+    ...(isElsewhere && wrongUrl.length === 0 ? missingAt(changes, before) : []),
     ...(read ? faultsIn(read) : []),
     ...faultsIn(gateway),
   ]
   if ((read && 'faults' in read) || 'faults' in gateway || faults.length > 0) return { refused: faults }
   const webhooksecret = changes.rotateSecret ? newWebhookSecret() : undefined
   const signing = webhooksecret === undefined ? before.signing : rotated(before.signing, webhooksecret, now)
-  const pairs = read ? withNewPair(before, read.credentials, row.health.acceptedPair) : before
+  // The former credentials must not reach another origin, not even after a 401.
+  const moved = read && isElsewhere ? { ...before, current: read.credentials, next: null } : undefined
+  const pairs = moved ?? (read ? withNewPair(before, read.credentials, row.health.acceptedPair) : before)
   const sealed_secrets = sealSecrets(owner, { ...pairs, signing, ...gateway.gateway })
   const { url = row.url, ordering = row.ordering, events, ratelimit = row.rate_limit } = changes
   const own = { url, ordering, rate_limit: ratelimit || null, sealed_secrets }
   const changed = { ...row, ...own, ...(events && subscribedTo(events)) }
   await updateEndpoint(tx, changed, now)
   if (changes.credentials)
-    await forgetPairs(tx, named, row.health.acceptedPair === undefined ? null : 'current')
+    await forgetPairs(tx, named, moved || row.health.acceptedPair === undefined ? null : 'current')
   // The health at another address says nothing about the new one, and refused credentials say nothing about new ones.
   const mayBeAccepted = changes.credentials || changes.headers || changes.clientcertificate
   if (url !== row.url || (mayBeAccepted && row.health.breaker.open?.by === 'credentials'))
     await resetHealth(tx, named, { ...closedBreaker(), window: 1 })
   return { ...(webhooksecret && { webhooksecret }) }
+}
+
+/** Scheme, host and port of an address; `undefined` where it is none, which is refused as such. */
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined
+}
+
+/**
+ * What a new origin wants again, so that no secret that was set for the former one reaches it: the credentials, the own
+ * headers and the client certificate, where there are such (contract §10).
+ */
+function missingAt(changes: EndpointChanges, { current, next, headers, client }: EndpointSecrets): Fault[] {
+  const wanted = (field: string) => ({
+    field,
+    code: 'required',
+    message: `${field} is required again, because url leads to another origin`,
+  })
+  return [
+    ...(changes.credentials === undefined ? [wanted(SECRETS[(next ?? current).kind])] : []),
+    ...(changes.headers === undefined && Object.keys(headers).length > 0 ? [wanted('headers')] : []),
+    ...(changes.clientcertificate === undefined && client !== null ? [wanted('clientcertificate')] : []),
+  ]
 }
 
 /** Adds a secret: the present one signs for another day, and an even older one ends at once. */

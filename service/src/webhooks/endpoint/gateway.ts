@@ -41,29 +41,15 @@ const MAX_HEADERS = 10
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const VALUE = /^[\x21-\x7e]([\x20-\x7e]{0,4094}[\x21-\x7e])?$/
 
-/** Those that a delivery has itself, and those that say how it travels (RFC 9110 §7.6) or where it comes from. */
-const TAKEN: ReadonlySet<string> = new Set([
-  'authorization',
-  'content-type',
-  'idempotency-key',
-  'user-agent',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'expect',
-  'forwarded',
-  'host',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'via',
-  'x-real-ip',
-])
+/**
+ * The forms of names that a gateway's own headers have: a word of a secret, or of what it sorts requests by, comes last.
+ * A list of these is shorter than one of all names that say where a request comes from, how it travels or what it means.
+ */
+const OWN_FORM =
+  /^(?:[a-z0-9]+[-_])*(?:api)?(?:key|token|secret|id|auth|signature|code|client|tenant|environment|env|source|version|route|name)$/
+
+/** Headers of this form that a delivery has itself. */
+const OF_DELIVERY = /^(?:idempotency-key$|webhook-)/
 
 /** What is wrong with headers of the partner's own; a name is told, a value never. */
 function faultsOfHeaders(headers: Readonly<Record<string, string>>): Fault[] {
@@ -73,8 +59,11 @@ function faultsOfHeaders(headers: Readonly<Record<string, string>>): Fault[] {
   if (!names.every(name => NAME.test(name))) return fault('must have names of letters, digits and hyphens')
   const lower = names.map(name => name.toLowerCase())
   if (new Set(lower).size < names.length) return fault('must have each name once, in any case')
-  const taken = lower.find(name => TAKEN.has(name) || /^(webhook|x-forwarded)-/.test(name))
-  if (taken !== undefined) return fault(`must not have ${taken}, which we or the connection set`)
+  const odd = lower.find(name => !OWN_FORM.test(name) || OF_DELIVERY.test(name))
+  if (odd !== undefined)
+    return fault(
+      `must not have ${odd}: a name of your own ends in key, token, secret, id, auth, signature, code, client, tenant, environment, source, version, route or name, and is none that a delivery has`,
+    )
   return Object.values(headers).every(value => VALUE.test(value))
     ? []
     : fault('must have values of 1 to 4,096 visible ASCII characters, with spaces only inside')
