@@ -4,7 +4,7 @@ import { type Opening, startOpening } from './opening.ts'
 /** The options that `update` can change while the page is shown. */
 export type Changeable = {
   readonly locale?: 'en' | 'es' | undefined
-  /** Accepted without effect, until 2.0: the look is the partner's own, which the operator sets. */
+  /** Accepted without effect, until 2.0: the page wears the partner's own look, which the operator sets. */
   readonly appearance?: Appearance | undefined
 }
 
@@ -50,7 +50,7 @@ export function create(options: Options): Embed {
   if (!options.service || !partner || !options.token)
     throw new TypeError('BenefitEnrolment.create needs service, partner and token')
   const service = new URL(`${options.service.replace(/\/$/, '')}/`)
-  let { locale } = options
+  let { locale, appearance } = options
   let destroyed = false
   let opening: Opening | undefined
 
@@ -68,6 +68,7 @@ export function create(options: Options): Embed {
     emit({ name: 'EXIT', outcome: result.outcome })
     onExit?.(result)
   }
+  const looks = () => ({ locale, appearance })
   const succeed = (success: Success): void => onSuccess?.(success)
 
   return {
@@ -75,22 +76,14 @@ export function create(options: Options): Embed {
       if (destroyed) throw new Error('this embed was destroyed')
       if (opening) return
       const { token } = options
-      opening = startOpening({
-        service,
-        partner,
-        token,
-        container,
-        localeNow: () => locale,
-        emit,
-        succeed,
-        exit,
-      })
+      opening = startOpening({ service, partner, token, container, looks, emit, succeed, exit })
       emit({ name: 'OPEN' })
     },
     exit,
     update(changes) {
       locale = changes.locale ?? locale
-      opening?.send({ say: 'update', locale })
+      appearance = changes.appearance ?? appearance
+      opening?.send({ say: 'update', ...changes })
     },
     destroy() {
       destroyed = true

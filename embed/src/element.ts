@@ -69,6 +69,7 @@ function elementWith(defaults: Defaults): CustomElementConstructor {
 
     set appearance(appearance) {
       this.#appearance = appearance
+      this.#embed?.update({ appearance })
     }
 
     connectedCallback() {
@@ -113,6 +114,7 @@ function elementWith(defaults: Defaults): CustomElementConstructor {
           return newest()
         },
         locale: this.#locale(),
+        appearance: this.#appearance,
         container: this.hasAttribute('inline') ? this : undefined,
         onSuccess: tell('success'),
         onExit: tell('exit'),

@@ -1,5 +1,6 @@
 import { developerMessages, messageOf } from './errors.ts'
 import {
+  type Appearance,
   type ErrorCode,
   type EventContent,
   type Exit,
@@ -16,8 +17,11 @@ export type Setting = {
   readonly partner: string
   readonly token: string | (() => string | Promise<string>)
   readonly container: Element | undefined
-  /** The present language; it may change while the page is shown. */
-  readonly localeNow: () => 'en' | 'es' | undefined
+  /** The present language and look; both may change while the page is shown. */
+  readonly looks: () => {
+    readonly locale: 'en' | 'es' | undefined
+    readonly appearance: Appearance | undefined
+  }
   readonly emit: (content: EventContent) => void
   readonly succeed: (success: Success) => void
   readonly exit: () => void
@@ -83,8 +87,8 @@ export function startOpening(setting: Setting): Opening {
 }
 
 function showFrame(state: State): void {
-  const { service, partner, container, localeNow, exit } = state.setting
-  const locale = localeNow()
+  const { service, partner, container, looks, exit } = state.setting
+  const { locale } = looks()
   const address = new URL('embed/frame', service)
   address.search = new URLSearchParams({
     partner,
@@ -101,7 +105,7 @@ function showFrame(state: State): void {
 
 /** Answers the greeting with a port, but only for the frame created here while it shows the service. */
 function greet(state: State, event: MessageEvent<unknown>): void {
-  const { service, localeNow, container } = state.setting
+  const { service, looks, container } = state.setting
   const frame = state.shell?.frame.contentWindow
   if (!frame || event.source !== frame || event.origin !== service.origin) return
   const { data } = event
@@ -119,8 +123,7 @@ function greet(state: State, event: MessageEvent<unknown>): void {
   const fetching = state.firstToken ?? fetchToken(state)
   state.firstToken = undefined
   void fetching.then(token => {
-    if (token)
-      port1.postMessage({ say: 'start', token, locale: localeNow(), focus: !container } satisfies ToFrame)
+    if (token) port1.postMessage({ say: 'start', token, ...looks(), focus: !container } satisfies ToFrame)
   })
 }
 
@@ -174,7 +177,7 @@ async function fetchToken(state: State): Promise<string | undefined> {
 }
 
 function fail(state: State, code: ErrorCode): void {
-  const message = messageOf(code, state.setting.localeNow())
+  const message = messageOf(code, state.setting.looks().locale)
   const developermessage = developerMessages[code]
   state.failure = code
   clearTimeout(state.timer)

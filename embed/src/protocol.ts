@@ -1,4 +1,4 @@
-import type { ErrorCode, EventContent, Outcome } from './events.ts'
+import type { Appearance, ErrorCode, EventContent, Outcome } from './events.ts'
 
 /** The version of the messages between host and frame. */
 export const protocol = 1
@@ -15,6 +15,7 @@ export type ToFrame =
       readonly say: 'start'
       readonly token: string
       readonly locale?: string | undefined
+      readonly appearance?: Appearance | undefined
       /** True when the frame may take the focus, as it may in a dialog. */
       readonly focus: boolean
     }
@@ -24,6 +25,7 @@ export type ToFrame =
   | {
       readonly say: 'update'
       readonly locale?: string | undefined
+      readonly appearance?: Appearance | undefined
     }
 
 /** Messages through the port from frame to host. */

@@ -1,6 +1,6 @@
 // The page of the platform: its own form, its own tiles, and one button that opens the embed.
 import { addCall, addDelivery, addMoment, element, setOwner } from './inbox.js'
-import { appearanceOf, looks, paint } from './looks.js'
+import { looks, paint } from './looks.js'
 import { outcomeWords, statusWords } from './words.js'
 
 function $(id) {
@@ -10,7 +10,6 @@ let driver
 let link = {}
 
 const embed = BenefitEnrolment.create({
-  appearance: appearanceOf('harbor'),
   // Called when the embed opens, and again if the token has expired meanwhile.
   token: async () => (await ask('linktoken', link)).token,
   onSuccess: async ({ resulttoken }) => {
@@ -27,10 +26,7 @@ const embed = BenefitEnrolment.create({
 for (const area of document.querySelectorAll('.scrolls, .behind')) area.tabIndex = 0
 $('behind').tabIndex = -1
 for (const [name, { name: words }] of Object.entries(looks)) $('look').append(new Option(words, name))
-$('look').addEventListener('change', ({ target }) => {
-  paint(target.value)
-  embed.update({ appearance: appearanceOf(target.value) })
-})
+$('look').addEventListener('change', ({ target }) => paint(target.value))
 $('signup').addEventListener('submit', async event => {
   event.preventDefault()
   await attempt(event.submitter, () => ask('drivers', Object.fromEntries(new FormData(event.target))))
