@@ -37,6 +37,7 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   events: 'nothing',
   feed_seen: 'nothing',
   insurer_lines: 'nothing',
+  page_languages: 'nothing',
   page_sessions: 'nothing',
   refused_creates: 'nothing',
   sealed_records: 'nothing',
@@ -90,6 +91,7 @@ async function fillEveryTable(): Promise<string> {
   const visitor = newVisitor(service.baseUrl)
   await visitor.post(linkurl ?? '')
   await visitor.get('/register/benefits')
+  await visitor.post('/register/language', { language: 'es', view: 'BENEFITS' })
   await visitor.post('/register/benefits', { benefit: ['identity'] })
   await visitor.post('/register/beneficiaries/life', { rows: '1', ...gracecanary })
   expect(

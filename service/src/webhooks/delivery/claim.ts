@@ -55,15 +55,18 @@ type Row = Omit<Item, 'queue'> & { readonly kind: QueueKind | 'behind' | 'outdat
  *
  * While its breaker is open, and where it has a rate, an endpoint is claimed from by one process at a time, which notes in
  * the health of the endpoint when the next may follow.
+ *
+ * What is reckoned from the time now are columns of `ask`, as Citus takes no such thing in a `case` of an update.
  */
 export async function claimDue(db: Executor, asks: readonly Ask[], clock: Clock): Promise<Claimed> {
   const targets = asks.map(({ target }) => target)
   const now = databaseNow(clock)
-  const until = fragment`(${now} + ${CLAIM_MS} * interval '1 millisecond')`
+  const after = (ms: number) => fragment`${now} + ${ms} * interval '1 millisecond'`
   const isGated = targets.some(isOneAtATime)
   const rows = await db.query<Row>(sql`
     with ask as materialized (
-      select a.*, w.version = a.version and h.revision = a.revision
+      select a.*, ${now} as now, ${after(SOON_MS)} as soon, ${after(CLAIM_MS)} as until,
+        w.version = a.version and h.revision = a.revision
         and w.deleted_at is null and w.disabled_at is null as is_current
       from unnest(
         ${uuids(targets.map(one => one.partnerId))}::uuid[],
@@ -76,7 +79,7 @@ export async function claimDue(db: Executor, asks: readonly Ask[], clock: Clock)
       join webhook_endpoints w on w.partner_id = a.partner_id and w.endpoint_id = a.endpoint_id
       join endpoint_health h on h.partner_id = a.partner_id and h.endpoint_id = a.endpoint_id
     ), found as materialized (
-      select d.*, ask.room, row_number() over (
+      select d.*, ask.room, ask.soon, ask.until, row_number() over (
         partition by d.endpoint_id, d.is_behind order by d.due_at, d.event_id) as place
       from ask
       cross join (values ('fresh', 1), ('retry', 4), ('replay', 4)) as queue (work, part)
@@ -93,14 +96,14 @@ export async function claimDue(db: Executor, asks: readonly Ask[], clock: Clock)
         limit (ask.reach + queue.part - 1) / queue.part
         for update of d skip locked
       ) d
-    ), ${isGated ? gates(targets, now) : nothing} moved as (
+    ), ${isGated ? gates(targets) : nothing} moved as (
       update deliveries d set held_from = coalesce(d.held_from, d.due_at),
-        due_at = case when not found.is_behind then ${until} else coalesce((
-          select greatest(earlier.due_at, ${until}) from deliveries earlier
+        due_at = case when not found.is_behind then found.until else coalesce((
+          select greatest(earlier.due_at, found.until) from deliveries earlier
           where earlier.partner_id = d.partner_id and earlier.endpoint_id = d.endpoint_id
             and earlier.service_id = d.service_id and earlier.position < d.position and earlier.ordered
           order by earlier.position limit 1 for key share skip locked
-        ), ${now} + ${SOON_MS} * interval '1 millisecond') end
+        ), found.soon) end
       from found ${isGated ? fragment`left join gate on gate.endpoint_id = found.endpoint_id` : nothing}
       where d.partner_id = found.partner_id and d.event_id = found.event_id and d.endpoint_id = found.endpoint_id
         and (found.is_behind or found.place <= ${isGated ? fragment`coalesce(gate.room, found.room)` : fragment`found.room`})
@@ -130,33 +133,37 @@ const LATE_MS = 20
  * the next. Up to 50 a second the gaps are never shorter than those of the rate. A row of health that another process is
  * changing counts as taken.
  */
-function gates(targets: readonly Target[], now: Fragment) {
+function gates(targets: readonly Target[]): Fragment {
   const gated = targets.filter(isOneAtATime)
   return fragment`open_gate as (
-      select h.partner_id, h.endpoint_id, g.is_probed, g.gap_ms, greatest(h.next_at,
-        ${now} - case when g.gap_ms < ${LATE_MS} then ${LATE_MS} else 0 end * interval '1 millisecond') as since
+      select h.partner_id, h.endpoint_id, g.is_probed, g.gap_ms, ask.now, ask.until, greatest(h.next_at,
+        ask.now - case when g.gap_ms < ${LATE_MS} then ${LATE_MS} else 0 end * interval '1 millisecond') as since
       from unnest(
         ${uuids(gated.map(one => one.partnerId))}::uuid[], ${uuids(gated.map(one => one.endpointId))}::uuid[],
         ${gated.map(one => one.health.breaker.open !== null)}::boolean[],
         ${gated.map(gapOf)}::double precision[]) as g (partner_id, endpoint_id, is_probed, gap_ms)
+      join ask on ask.endpoint_id = g.endpoint_id
       join endpoint_health h on h.partner_id = g.partner_id and h.endpoint_id = g.endpoint_id
       where exists (select from found where found.endpoint_id = h.endpoint_id and not found.is_behind)
-        and (h.next_at is null or h.next_at <= ${now})
-        and (not g.is_probed or h.probing_until is null or h.probing_until <= ${now})
+        and (h.next_at is null or h.next_at <= ask.now)
+        and (not g.is_probed or h.probing_until is null or h.probing_until <= ask.now)
       for no key update of h skip locked
     ), counted as (
       select o.*, case when o.is_probed or o.gap_ms = 0 then 1 else least(
-        1 + floor(extract(epoch from ${now} - o.since) * 1000 / o.gap_ms)::integer,
+        1 + floor(extract(epoch from o.now - o.since) * 1000 / o.gap_ms)::integer,
         (select count(*) from found where found.endpoint_id = o.endpoint_id and not found.is_behind)::integer) end as room
       from open_gate o
+    ), spent as (
+      select c.*, case when c.gap_ms > 0 then c.since + c.room * c.gap_ms * interval '1 millisecond' end as next_at
+      from counted c
     ), taken as (
       update endpoint_health h set
-        probing_until = case when c.is_probed then ${now} + ${CLAIM_MS} * interval '1 millisecond' else h.probing_until end,
-        next_at = case when c.gap_ms > 0 then c.since + c.room * c.gap_ms * interval '1 millisecond' end
-      from counted c where h.partner_id = c.partner_id and h.endpoint_id = c.endpoint_id
-        and (h.next_at is null or h.next_at <= ${now})
-        and (not c.is_probed or h.probing_until is null or h.probing_until <= ${now})
-      returning h.endpoint_id, c.room
+        probing_until = case when s.is_probed then s.until else h.probing_until end,
+        next_at = s.next_at
+      from spent s where h.partner_id = s.partner_id and h.endpoint_id = s.endpoint_id
+        and (h.next_at is null or h.next_at <= s.now)
+        and (not s.is_probed or h.probing_until is null or h.probing_until <= s.now)
+      returning h.endpoint_id, s.room
     ), gate as (
       select asked.endpoint_id, coalesce(taken.room, 0) as room
       from unnest(${uuids(gated.map(one => one.endpointId))}::uuid[]) as asked (endpoint_id)
