@@ -29,6 +29,8 @@ export type Pool = {
   readonly cell: string
   /** Whether it is one of a cluster: then what fails at a commit may have been committed all the same. */
   isCluster: boolean
+  /** How long a statement waits for a lock. */
+  readonly lockTimeoutMs: number
   query<Row>(query: Query): Promise<Row[]>
   lend(): Promise<Lent>
   /** Lends a connection for some work. */
@@ -100,6 +102,7 @@ export function openPool(
     pool,
     cell: limits.cell,
     isCluster: limits.cell !== '',
+    lockTimeoutMs: limits.lockTimeoutMs,
     query<Row>(query: Query) {
       // The pool may begin a statement within the span of the statement for whose connection it waited.
       if (tracing) return withClient(client => ask<Row>(client, query))
@@ -159,6 +162,8 @@ function openConnections(address: pg.PoolConfig, limits: PoolLimits, sockets: Se
       `-c statement_timeout=${statementTimeoutMs}`,
       `-c lock_timeout=${lockTimeoutMs}`,
       '-c idle_in_transaction_session_timeout=10000',
+      // On a cluster the node that has the rows waits for their locks, and is told for how long with each transaction.
+      '-c citus.propagate_set_commands=local',
       // A stock server compiles statements with many parts for longer than it runs them: 0.7 s for a heartbeat of the
       // dispatcher that takes 1 ms.
       '-c jit=off',

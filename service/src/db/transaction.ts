@@ -61,10 +61,13 @@ async function attempt<T>(choose: Choose, work: (tx: Executor) => Promise<T>): P
 type Session = Lent & { readonly begun: Promise<unknown>; readonly isCluster: boolean; cell: string }
 
 /** `begin` is not awaited, so that the first statements travel with it. If it fails, the first of them fails, too. */
-async function begin({ lend, isCluster, cell }: Pool): Promise<Session> {
+async function begin(pool: Pool): Promise<Session> {
+  const { lend, isCluster, cell } = pool
   const lent = await lend()
-  const begun = lent.client.query('begin')
+  const [first, ...others] = beginning(pool)
+  const begun = lent.client.query(first)
   begun.catch(ignore)
+  for (const statement of others) lent.client.query(statement).catch(ignore)
   return { ...lent, begun, isCluster, cell }
 }
 
@@ -99,14 +102,15 @@ async function commitSession(
 
 /** Sends statements and their commit together as one transaction. */
 export async function commitAt(
-  { withClient, isCluster }: Pool,
+  pool: Pool,
   statements: readonly Query[],
   lockMs: number | undefined,
 ): Promise<void> {
+  const { withClient, isCluster } = pool
   await withClient(async client => {
     // The driver sends all of them before it waits for the first answer. After a failure PostgreSQL refuses the rest,
     // and turns the commit into a rollback.
-    const all = [...beginning(lockMs), ...statements, commitStatement]
+    const all = [...beginning(pool, lockMs), ...statements, commitStatement]
     const answers = await atOnce(client, () =>
       Promise.allSettled(all.map(statement => client.query(statement))),
     )
@@ -122,11 +126,17 @@ export async function commitAt(
   })
 }
 
-function beginning(lockMs: number | undefined): { name: string; text: string }[] {
+/** The first statements of a transaction. A cluster has to be told how long each may wait for a lock. */
+function beginning(
+  { isCluster, lockTimeoutMs }: Pool,
+  lockMs = isCluster ? lockTimeoutMs : undefined,
+): readonly [Statement, ...Statement[]] {
   if (lockMs === undefined) return [beginStatement]
   const limit = Math.ceil(lockMs)
   return [beginStatement, { name: `lock_timeout ${limit}`, text: `set local lock_timeout = ${limit}` }]
 }
+
+type Statement = { readonly name: string; readonly text: string }
 
 const beginStatement = { name: 'begin', text: 'begin' }
 const commitStatement = { name: 'commit', text: 'commit' }
