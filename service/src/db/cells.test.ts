@@ -28,6 +28,11 @@ test.each([
     sql`insert into users (partner_id, userid) select * from unnest(${[ONE]}::uuid[], ${[OTHER]}::text[])`,
     [ONE],
   ],
+  [
+    'inserted as a value that all rows share',
+    sql`insert into users (partner_id, userid) select partner_id, userid from (select ${ONE}::uuid as partner_id, userid from unnest(${[OTHER]}::text[]) as own (userid)) as row`,
+    [ONE],
+  ],
   ['about what all cells share', sql`select from partners where partner_id = ${ONE}`, undefined],
 ])('a statement says whose cell it is for: %s', (_, statement, partners) => {
   expect(partnersNamed(statement, tables)).toEqual(partners)

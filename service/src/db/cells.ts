@@ -159,6 +159,7 @@ export function partnersNamed(
 const TABLE = /\b(?:from|join|into|update)\s+(\w+)/g
 const NAMED = new RegExp(
   [
+    String.raw`\$(\d+)::uuid as partner_id\b`,
     String.raw`\bpartner_id = (?:any\s*\(\s*(?:\(\s*select )?)?\$(\d+)`,
     String.raw`\binsert into \w+(?: as \w+)? \(\s*partner_id\b[^)]*\)\s*values\s*\(\s*\$(\d+)`,
     String.raw`\bunnest\(\s*(?:\(\s*select )?\$(\d+)::uuid\[\](?:(?!\bas \w+ \()[^;])*\bas \w+ \(\s*partner_id\b`,
