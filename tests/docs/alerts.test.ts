@@ -116,7 +116,12 @@ describe('the runbook', () => {
       encoding: 'utf8',
     })
     const commands = [...runbook.matchAll(/`enrolment ([a-z]+(?: [a-z]+)?)/g)].map(([, words = '']) => words)
-    expect(commands.filter(words => !help.includes(`  ${words} `))).toEqual([])
+    const isListed = (words: string) => {
+      const [first = '', second = ''] = words.split(' ')
+      return new RegExp(`^  ${first}\\b.*\\b${second}\\b`, 'm').test(help)
+    }
+    expect(commands.length).toBeGreaterThan(3)
+    expect(commands.filter(words => !isListed(words))).toEqual([])
   })
 })
 

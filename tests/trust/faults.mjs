@@ -41,7 +41,7 @@ const kinds = [
   ['request', 'insert into idempotency_keys'],
   ['delivery result', 'insert into delivery_attempts'],
   ['delivery claim', 'with ask as materialized'],
-  ['request read', 'join users u on u.partner_id = wanted.partner_id'],
+  ['request read', 'join users u on u.partner_id = row.partner_id and u.userid = row.userid'],
   ['rotation rewrap', 'update partners p set wrapped_key'],
   ['migration', 'create table installation'],
   ['migration', 'create table webhook_endpoints'],
