@@ -51,7 +51,6 @@ const levels: Readonly<Record<string, LogLevel>> = {
   webhook_failed: 'error',
   webhook_not_opened: 'error',
   webhook_read_failed: 'error',
-  webhook_release_refused: 'error',
   webhook_result_refused: 'error',
   webhook_results_not_written: 'error',
   worker_died: 'error',

@@ -78,7 +78,8 @@ export function openAccountCommands(context: {
 }): AccountCommands {
   const run: AccountCommands['run'] = async (request, command, decide) => {
     const { partner } = request.caller
-    const { mode = 'keyed', isPreview = false } = command
+    const { isPreview = false } = command
+    const mode = isPreview ? 'ignored' : (command.mode ?? 'keyed')
     const key = mode === 'ignored' ? undefined : idempotencyKeyOf(request.headers)
     const reservation =
       key === undefined || mode === 'ignored' ? undefined : reservationOf(key, request, { partner, mode })
