@@ -103,7 +103,7 @@ export function readConfig(environment: Environment): Config {
   const { HOST: host } = environment
   if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl))
     throw new OperatorError(
-      'DATABASE_URL must be an address like postgres://user:password@host:5432/database, for a cluster with several hosts (one:5432,two:5432). In user and password, percent-encode the characters % / ? # [ ] @ and : (a slash is %2F), or leave the password out and set PGPASSWORD.',
+      'DATABASE_URL must be an address like postgres://user:password@host:5432/database. In user and password, percent-encode the characters % / ? # [ ] @ and : (a slash is %2F), or leave the password out and set PGPASSWORD.',
     )
   if (rootKey !== undefined) readRootKeys(rootKey)
   const readNumber = numbersIn(environment)

@@ -18,7 +18,7 @@ export type RunningConsole = {
 
 /**
  * Opens the operators' console on a database and its keys alone. The service learns of changes from the database: of a
- * partner within a second, of events and endpoints at its next heartbeat. Rejects when the address is taken, and when the
+ * partner within a second, of events and endpoints within two. Rejects when the address is taken, and when the
  * browser's files were not built.
  */
 export async function openConsole(

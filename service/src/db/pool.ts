@@ -164,8 +164,7 @@ function openConnections(address: pg.PoolConfig, limits: PoolLimits, sockets: Se
       '-c idle_in_transaction_session_timeout=10000',
       // On a cluster the node that has the rows waits for their locks, and is told for how long with each transaction.
       '-c citus.propagate_set_commands=local',
-      // A stock server compiles statements with many parts for longer than it runs them: 0.7 s for a heartbeat of the
-      // dispatcher that takes 1 ms.
+      // A stock server compiles statements with many parts for longer than it runs them: 0.7 s for one that takes 1 ms.
       '-c jit=off',
       // Every statement reaches its rows by an index. Plans are kept, and one made while a table was nearly empty
       // would go on reading it whole.
