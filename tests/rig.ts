@@ -162,7 +162,6 @@ export async function startTestService(
       database,
       deliveryDatabase,
       webhookRules: { sandbox, allow: [] },
-      // Long enough that no lease ends on a busy machine.
       dispatcher: { pollMs: 50 },
       keyring,
       installation,

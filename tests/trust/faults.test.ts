@@ -170,15 +170,14 @@ test(
 test('two processes whose clocks are an hour apart, the one ahead killed and started anew: all books agree', async () => {
   stage = await openFaultStage()
   const { database, start } = stage
-  // The one ahead comes first, so it owns the endpoint.
   const ahead = await start({ process: 1, aheadMs: 3_600_000 })
   const slow = await start({ process: 0 })
-  // But for a long run, most of this is the wait for the lease.
+  // But for a long run, most of this is the wait until the killed one's claims end.
   const pace = isLong ? { writers: 12 } : { writers: 4, pauseMs: 300 }
   const journal = stage.openJournal({ ...pace, name: 'clocks', processes: 2 })
   await more(journal, isLong ? 100 : 20)
   if (ahead !== 'killed') await ahead.stop('SIGKILL')
-  // The other takes over when the lease has ended by the database's clock, not an hour later by its own.
+  // What the killed one had claimed is due again by the database's clock, not an hour later by its own.
   const bySlow = () =>
     database.query(sql`
       select from delivery_attempts where started_at < clock_timestamp() + interval '30 minutes' limit 1`)

@@ -17,7 +17,7 @@ export type Books = {
   readonly database: Pick<Executor, 'query'>
   readonly partnerId: string
   readonly logs: string
-  /** Whether events may still wait: no process runs that would deliver them, or its leases would take long to get. */
+  /** Whether events may still wait: no process runs that would deliver them, or what a killed one claimed is due only later. */
   readonly mayWait?: boolean
 }
 

@@ -30,7 +30,7 @@ test('an endpoint has 15 seconds to answer: an answer a millisecond earlier coun
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   await Promise.all(['quick', 'silent'].map(userid => partner.client.prefillUser({ userid })))
   await until(async () => {
-    // Requested again, because no beat comes by itself, and nothing is sent without a valid lease.
+    // Requested again, because no look for what is due comes by itself.
     dispatcher.refresh()
     return receiver.deliveries.length === 2
   })
