@@ -72,10 +72,7 @@ export type Exit = {
 /** The colors that a look may set, each `#rrggbb`. */
 export type ColourName = 'accent' | 'onaccent' | 'background' | 'surface' | 'text' | 'muted' | 'line'
 
-/**
- * A look. The service checks contrast (4.5:1 for text, 3:1 for controls), and a refusal names the pair of colors
- * that failed.
- */
+/** A look. Accepted without effect, until 2.0: the page wears the partner's own look, which the operator sets. */
 export type Appearance = {
   readonly scheme?: 'auto' | 'light' | 'dark'
   readonly light?: Readonly<Partial<Record<ColourName, string>>>

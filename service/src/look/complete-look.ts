@@ -30,7 +30,7 @@ export type CheckedLook =
   | { readonly ok: false; readonly problems: readonly string[] }
 
 /**
- * Checks a proposed look, from the embed's `appearance` or from a partner's settings: names, forms, and contrast in
+ * Checks a proposed look, from a partner's settings or an address: names, forms, and contrast in
  * light and dark (4.5:1 for text, 3:1 for controls). A refusal names the pair of colors, its contrast and the
  * contrast needed.
  */
