@@ -121,8 +121,8 @@ function footer(page: Page): Html {
 
   const { phone, email, url } = page.help
   const ways = [
-    phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${say`Call`} ${phone}</a>`,
-    email && html`<a href="mailto:${email}">${say`Email`} ${email}</a>`,
+    phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${say`Call ${phone}`}</a>`,
+    email && html`<a href="mailto:${email}">${say`Email ${email}`}</a>`,
     url && html`<a href="${url}" target="_blank" rel="noopener noreferrer">${say`Help center`}</a>`,
   ].filter(way => way)
   return html`<footer>
