@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { byCell, groupsByCell, writeByCell } from '../../db/by-cell.ts'
 import type { Settled } from '../../db/coalesce.ts'
 import type { Database } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
@@ -163,9 +164,18 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     mustList = false
     listedAt = performance.now()
     try {
-      const rows = await listEnabled(database, clock())
+      const cells = database.cells()
+      const looks = await Promise.allSettled(cells.map(cell => listEnabled(cell, clock())))
+      const rows = looks.flatMap(look => (look.status === 'fulfilled' ? look.value : []))
+      // A cell that does not answer keeps its endpoints.
+      const silent = new Set(
+        cells.flatMap(({ cell }, index) => (looks[index]?.status === 'rejected' ? [cell] : [])),
+      )
+      for (const look of looks)
+        if (look.status === 'rejected') log('webhook_read_failed', describeCause(look.reason))
       const found = new Set(rows.map(row => row.endpoint_id))
-      for (const id of targets.keys()) if (!found.has(id)) forget(id)
+      for (const [id, { partnerId }] of targets)
+        if (!found.has(id) && !silent.has(database.cellOf(partnerId))) forget(id)
       const changed = rows.filter(row => {
         const target = targets.get(row.endpoint_id)
         return target?.endpoint.version !== row.version || target.health.revision !== row.revision
@@ -193,7 +203,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   /** Reads endpoints as they are now. One whose secrets cannot be opened is left out, which is logged once. */
   const load = async (ids: readonly NamedEndpoint[]) => {
     if (ids.length === 0) return
-    for (const row of await readEndpoints(database, ids)) {
+    for (const row of await byCell(database, ids, readEndpoints)) {
       const { endpoint_id: id, partner_id: partnerId } = row
       const known = targets.get(id)
       try {
@@ -227,7 +237,12 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       const shares = shareOut(candidates, { all, free, limits, now: real(), clock: performance.now() })
       const asks = shares.filter(({ room }) => room > 0)
       for (const { target, room } of shares) if (room === 0) wanted.add(target)
-      if (asks.length > 0) await claimAt(asks)
+      const groups = groupsByCell(
+        database,
+        asks.map(ask => ({ partnerId: ask.target.partnerId, ask })),
+      )
+      const claims = await Promise.allSettled(groups.map(group => claimAt(group.map(({ ask }) => ask))))
+      for (const each of claims) if (each.status === 'rejected') throw each.reason
     } catch (error) {
       log('webhook_read_failed', describeCause(error))
       after('again', AGAIN_MS, refresh)
@@ -235,13 +250,15 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     isClaiming = false
     wake()
   }
+  /** Claims at endpoints of one cell. */
   const claimAt = async (asks: Parameters<typeof claimDue>[1]) => {
+    const cell = database.of(asks[0]?.target.partnerId ?? '')
     for (const { target } of asks) target.mayHaveMore = false
-    const { items, more, outdated } = await claimDue(database, asks, clock())
+    const { items, more, outdated } = await claimDue(cell, asks, clock())
     if (isDraining) {
       const own = new Map(asks.map(({ target }) => [target.endpointId, target.partnerId]))
       const taken = items.flatMap(item => ({ partnerId: own.get(item.endpoint_id) ?? '', item }))
-      if (taken.length > 0) await giveBack(database, taken)
+      if (taken.length > 0) await giveBack(cell, taken)
       return
     }
     const byId = new Map(asks.map(({ target }) => [target.endpointId, target]))
@@ -278,7 +295,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       // A fault in our own code: the claim is given back, so that the delivery is attempted again after a pause.
       log('webhook_failed', describeCause(error))
       pauseAfterOwnFault(target, real())
-      await giveBack(database, [entry]).catch(() => {})
+      await giveBack(database.of(entry.partnerId), [entry]).catch(() => {})
       done()
     }
   }
@@ -394,7 +411,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       await Promise.race([until(isAtRest), new Promise(end => setTimeout(end, graceMs).unref())])
       writer.stop()
       if (claimed.size > 0)
-        await giveBack(database, [...claimed]).catch(error =>
+        await writeByCell(database, [...claimed], giveBack).catch(error =>
           log('webhook_claims_not_given_back', describeCause(error)),
         )
       claimed.clear()

@@ -58,12 +58,14 @@ export function openWriter(context: {
   log: Log
   onTold: (partnerId: string) => void
 }): Writer {
-  const { database, endpointSlots, log, onTold } = context
+  const { endpointSlots, log, onTold } = context
   let isStopped = false
 
+  const partnerOf = (entry: Entry) => (entry.kind === 'result' ? entry.result.target : entry.target).partnerId
   const run = async (entries: readonly Entry[], isRepeat: boolean): Promise<Settled<Receipt>[]> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' ? [entry.result] : []))
-    const answers = await sealAnswers(context, results)
+    const database = entries[0] ? context.database.of(partnerOf(entries[0])) : context.database
+    const answers = await sealAnswers({ ...context, database }, results)
     const statements = resultStatements(results, answers, isRepeat)
     if (entries.every(entry => entry.kind === 'result' && !entry.result.ended)) {
       await database.commit(statements)
@@ -111,18 +113,26 @@ export function openWriter(context: {
   }
   /** So that the delivery is attempted again after a pause, and not when its claim ends. */
   const letGo = ({ target, item }: Result) =>
-    giveBack(database, [{ partnerId: target.partnerId, item }]).catch(error =>
+    giveBack(context.database.of(target.partnerId), [{ partnerId: target.partnerId, item }]).catch(error =>
       log('webhook_claims_not_given_back', describeCause(error)),
     )
-  const { enqueue, pending } = coalesce<Entry, Receipt>({
-    name: 'write results of webhooks',
-    maxBatch: 500,
-    paceMs: PACE_MS,
-    run: entries => runSafely(entries),
-  })
+  const open = () =>
+    coalesce<Entry, Receipt>({
+      name: 'write results of webhooks',
+      maxBatch: 500,
+      paceMs: PACE_MS,
+      run: entries => runSafely(entries),
+    })
+  // Each cell of a cluster has batches of its own, so that one that does not answer holds up no other.
+  const cells = new Map<string, ReturnType<typeof open>>()
   return {
-    enqueue,
-    pending,
+    enqueue(entry, settled) {
+      const cell = context.database.cellOf(partnerOf(entry))
+      const own = cells.get(cell) ?? open()
+      cells.set(cell, own)
+      own.enqueue(entry, settled)
+    },
+    pending: () => [...cells.values()].reduce((sum, own) => sum + own.pending(), 0),
     stop: () => {
       isStopped = true
     },
