@@ -9,11 +9,13 @@ import type { News, ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
+import { isUnavailable } from './db/failure.ts'
 import { describeCause } from './log.ts'
 import { writeServiceUrl } from './operators/store.ts'
 import { listClocks } from './partners/store.ts'
 import { isQuiet, watchQuiet } from './quiet.ts'
 import { dueMetrics } from './schedule/due-metrics.ts'
+import { repeatedly } from './schedule/repeatedly.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 
 /** A running service. */
@@ -39,6 +41,9 @@ export type Service = {
   /** Answers what was accepted, ends its work and releases everything; the database stays open. */
   close(): Promise<void>
 }
+
+/** How soon the address is written again where it could not be. */
+const TELL_AGAIN_MS = 10_000
 
 /** Assembles and starts a service on a database that is migrated. Rejects when the address is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -86,11 +91,25 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     listener.drain()
     delivery.drain()
   }
+  /** The console makes links to the service, and is another process. The write needs each node of a cluster, of which one may be away. */
+  const tellUrl = () =>
+    writeServiceUrl(database, listener.baseUrl()).then(
+      () => true,
+      error => {
+        if (isUnavailable(error)) return false
+        throw error
+      },
+    )
+  const telling = repeatedly(TELL_AGAIN_MS, async () => {
+    if (await tellUrl().catch(() => false)) void telling.close()
+    return TELL_AGAIN_MS
+  })
   /** Requests end first, because they give work to all other parts; the parts that are shared close last. */
   const stop = async () => {
     drain()
     await listener.close()
     await quiet.close()
+    await telling.close()
     await schedules.close()
     await delivery.close()
     await shared.close()
@@ -99,8 +118,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let address: string
   try {
     address = await listener.listen()
-    // The console makes links to the service, and is another process.
-    await writeServiceUrl(database, listener.baseUrl())
+    if (!(await tellUrl())) telling.start()
   } catch (error) {
     await stop()
     throw error
