@@ -264,6 +264,36 @@ test('commands that go on alone, of which some then meet a locked row, are each 
   expect(changes.map(({ userid }) => userid).sort()).toEqual(['a', 'a', 'b', 'c', 'd', 'd'])
 })
 
+test('commands of one user take effect in their order when one goes on alone and the next comes with a later batch', async () => {
+  const partner = await newPartner()
+  let letGo = () => {}
+  const isOpen = new Promise<void>(resolve => {
+    letGo = resolve
+  })
+  let lost = 0
+  let second: ReturnType<CommandExecutor['submit']> | undefined
+  const executor: CommandExecutor = await openExecutor(database => ({
+    ...database,
+    async commit(statements, lockMs = 0) {
+      // After two lost races each command goes on alone; by then another of the last user waits for the next batch.
+      if (lost < 2) {
+        lost += 1
+        if (lost === 2) {
+          second = executor.submit(storing(partner, 'd'))
+          executor.submit(storing(partner, 'e')).then(letGo, letGo)
+        }
+        throw Object.assign(new Error('lost race'), { code: '40001' })
+      }
+      // A command that goes on alone waits longer for locks than a batch: so the first ones keep all places until then.
+      if (lockMs > 100) await isOpen
+      await database.commit(statements, lockMs)
+    },
+  }))
+  const first = await Promise.all(['a', 'b', 'c', 'd'].map(userid => executor.submit(storing(partner, userid))))
+  expect(told(first)).toEqual(['stored 1', 'stored 1', 'stored 1', 'stored 1'])
+  expect(await second).toEqual({ reply: 'stored 2', replayed: false })
+})
+
 /** Erases a user who is there. */
 function erasing(partner: Partner, userid: string): Command<string> {
   return {

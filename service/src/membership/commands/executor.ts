@@ -31,23 +31,24 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
       gatherMs: GATHER_MS,
       beside: { least: LEAST_BESIDE, afterMs: LONG_BATCH_MS, nameOf: nameOfUser },
       async run(commands) {
-        const results = await writeBatch(context, commands)
-        return commands.map(command => results.get(command) ?? lane.enter(command))
+        // Who came after somebody that went on alone follows there: one user's commands take effect in their order.
+        const following = new Map(commands.filter(lane.holds).map(command => [command, lane.enter(command)]))
+        const results = await writeBatch(
+          context,
+          commands.filter(command => !following.has(command)),
+        )
+        return commands.map(
+          command => following.get(command) ?? results.get(command) ?? lane.enter(command),
+        )
       },
     },
   )
-  const followInLane = async (command: Command<unknown>) => {
-    const result = await lane.enter(command)
-    if (!result.ok) throw result.error
-    return result.value
-  }
   return {
     // Not an async function, because that would add a second promise to each command.
     submit<Reply>(command: Command<Reply>) {
       if (queues.pending() + lane.pending() >= MOST_PENDING)
         return Promise.reject(new Unavailable('too many commands wait'))
-      const result = lane.holds(command) ? followInLane(command) : queues(command)
-      return result as Promise<CommandResult<Reply>>
+      return queues(command) as Promise<CommandResult<Reply>>
     },
   }
 }
