@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { BulkAnswer, BulkLine } from '../../client/src/index.ts'
 import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { holdUsers } from '../hold-users.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { send } from './raw.ts'
@@ -316,6 +317,25 @@ test('beyond eight bulks of a partner at once the next is 429 with Retry-After, 
   open[0]?.destroy()
   await expect.poll(async () => (await sendBulk(partner, good)).status).toBe(200)
   for (const socket of open) socket.destroy()
+})
+
+test('bulks behind an unanswered request of their connection give their places back when it ends', async () => {
+  const partner = await service.newPartner()
+  await partner.client.prefillUser({ userid: 'held' })
+  const hold = await holdUsers(service, partner)
+  const { hostname, port } = new URL(service.baseUrl)
+  const headers = Object.entries(await headersOf(partner)).map(([name, value]) => `${name}: ${value}\r\n`)
+  const request = (path: string, type: string, bytes: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers.join('').replace(/application\/x-ndjson/, type)}Content-Length: ${bytes.length}\r\n\r\n${bytes}`
+  const bulks = Array.from({ length: 8 }, (_, at) =>
+    request('/user/bulk', 'application/x-ndjson', good.replace('u1', `p${at}`).replace('"k"', `"p${at}"`)),
+  )
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  socket.write(`${request('/user/prefill', 'application/json', '{"userid":"held"}')}${bulks.join('')}`)
+  await expect.poll(async () => (await sendBulk(partner, good)).status).toBe(429)
+  socket.destroy()
+  await expect.poll(async () => (await sendBulk(partner, good)).status).toBe(200)
+  await hold.release()
 })
 
 /** A line whose answer is many times as long. */

@@ -1,5 +1,6 @@
 import { bulk } from '@benefit-enrolment/contract'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { onceOver } from '../http/answer-over.ts'
 import { dropRest, endUnread, MOST_BYTES_OF_LINES, tooManyBytes } from '../http/body-lines.ts'
 import { admitCaller, type MountContext } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
@@ -66,7 +67,7 @@ function takePlace(context: BulkContext): onRequestHookHandler {
   return (request, reply, done) => {
     const end = context.bulks.begin(request.partnerId)
     if (end) {
-      reply.raw.once('close', end)
+      onceOver(request.raw, reply.raw, end)
       done()
       return
     }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { onceOver } from '../answer-over.ts'
 import { ServiceError } from '../service-error.ts'
 import { refusePipelined } from './pipelined.ts'
 import { TICK_MS, watchProcess } from './process-load.ts'
@@ -124,7 +125,7 @@ function waitAtDoor(app: FastifyInstance, { turns, counted, refused, guessPartne
       const isCounted = end !== undefined && request.complete
       if (isCounted) {
         counted.add(request)
-        response.once('close', end)
+        onceOver(request, response, end)
       }
       if (!end) refused.add(request)
       serve(caller, request, response)
