@@ -197,6 +197,8 @@ describe('a feed', () => {
     await decide('dropped')
     expect(await run()).toMatchObject({ run: { run: 3, status: 'held', lines: 1 } })
     await decide('made')
+    // Who comes too late takes nothing from a run that goes out.
+    await decide('dropped')
     expect(await lines()).toHaveLength(1)
     expect(await lines()).toEqual([])
   })

@@ -3,14 +3,17 @@ import { sql } from '../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
 import { moveRun, type Run } from './store.ts'
 
-/** Drops a held run: its lines were never sent, so they go, and everybody in them is compared again by the next run. */
+/**
+ * Drops a held run: its lines were never sent, so they go, and everybody in them is compared again by the next run. False, and
+ * nothing is done, when somebody decided before.
+ */
 export async function dropRun(
   tx: Executor,
   { feed, run }: Run,
   { partners, by }: { readonly partners: readonly Partner[]; readonly by: string },
-): Promise<void> {
+): Promise<boolean> {
   // First, because a transaction runs where its first statement does, and only there are the runs of a cluster.
-  await moveRun(tx, { feed, run }, { from: 'held', status: 'dropped', by })
+  if (!(await moveRun(tx, { feed, run }, { from: 'held', status: 'dropped', by }))) return false
   for (const { partnerId } of partners) {
     await tx.query(sql`
       delete from feed_seen s using (
@@ -23,4 +26,5 @@ export async function dropRun(
       update insurer_farewells set feed = null, run = null, line = null
       where partner_id = ${partnerId} and feed = ${feed} and run = ${run}`)
   }
+  return true
 }

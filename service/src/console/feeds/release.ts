@@ -134,7 +134,7 @@ async function drop(visit: OperatorVisit): Promise<Answer> {
   const partners = await partnersOf(visit)
   const by = visit.operator.operatorId
   await visit.context.database.transaction(async tx => {
-    await dropRun(tx, run, { partners, by })
+    if (!(await dropRun(tx, run, { partners, by }))) throw decided()
     await tx.query(recordAlongside(visit, { action: 'feed drop' }))
   })
   return { to: `/feeds/${run.feed}` }
