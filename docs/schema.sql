@@ -818,8 +818,6 @@ CREATE INDEX audit_log_operators ON public.audit_log USING btree (partner_id, en
 
 CREATE INDEX audit_log_subject ON public.audit_log USING btree (partner_id, service_id, entry_id) WHERE (service_id IS NOT NULL);
 
-CREATE INDEX charged_from_month ON public.charged_from USING btree (partner_id, month);
-
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id);

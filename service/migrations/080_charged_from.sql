@@ -10,8 +10,5 @@ create table charged_from (
   primary key (partner_id, service_id)
 );
 
--- The first month of a partner is found without reading all of its members.
-create index charged_from_month on charged_from (partner_id, month);
-
 -- How many days of a line were in force; null in lines that were made final before this was kept.
 alter table statement_lines add column days integer;

@@ -176,14 +176,10 @@ test('members are charged from the month in which they move in, or from --charge
   }
   const { partnerId, client } = await service.newPartner()
   await client.advanceClock({ advanceto: middle(2).toISOString() })
-  const moves = async (userid: string, ...words: string[]) => {
+  const longAgo = { offersince: '2024-03-10', benefits: [{ name: 'critical', startson: '2023-05-01' }] }
+  const moves = async (userid: string, words: readonly string[] = [], since: object = longAgo) => {
     const file = join(place.cwd, `moves-${userid}`)
-    const since = {
-      offername: 'plus',
-      offersince: '2024-03-10',
-      benefits: [{ name: 'critical', startson: '2023-05-01' }],
-    }
-    await writeFile(file, line(userid, since))
+    await writeFile(file, line(userid, { offername: 'plus', ...since }))
     return runJson<Result & { statement?: { month: string; after: { partnercents: number } } }>(
       ['import', partnerId, file, '--reason', 'x', ...words],
       place,
@@ -206,7 +202,7 @@ test('members are charged from the month in which they move in, or from --charge
       one.fromdate,
       one.about,
     ])
-  const { statement } = await moves('moves', '--dry-run')
+  const { statement } = await moves('moves', ['--dry-run'])
   expect(await comesTo()).toEqual([[running, 0, 0, 0]])
   await moves('moves')
   const [[month = '', users, personcents = 0, partnercents = 0] = [], ...before] = await comesTo()
@@ -218,15 +214,21 @@ test('members are charged from the month in which they move in, or from --charge
   })
   expect(partnercents).toBeGreaterThan(0)
   expect(await linesOf(month)).toContainEqual(['moves', 'benefit', 'critical', `${running}-01`, ''])
-  const later = await moves('later', '--charge-from', `${coming}-01`, '--dry-run')
+  const later = await moves('later', ['--charge-from', `${coming}-01`, '--dry-run'])
   expect(later.statement).toMatchObject({ month: coming, after: { users: 1 + 1 } })
-  await moves('later', '--charge-from', `${coming}-01`)
+  await moves('later', ['--charge-from', `${coming}-01`])
   expect((await linesOf(month)).filter(([userid]) => userid === 'later')).toEqual([])
-  await moves('earlier', '--charge-from', `${past}-01`)
+  await moves('earlier', ['--charge-from', `${past}-01`])
   expect((await comesTo()).map(([name, users]) => [name, users])).toEqual([
     [running, 2],
     [past, 1],
   ])
+  // Who comes before the day of the file is charged from then: the import was taken in that month.
+  await moves('ahead', [], { offersince: `${coming}-01` })
+  await client.cancelUser({ userid: 'ahead' })
+  const { dob, email, firstname, lastname, state, zipcode } = member
+  await client.createUser({ userid: 'ahead', dob, email, firstname, lastname, state, zipcode, offername: 'plus' })
+  expect((await linesOf(month)).filter(([userid]) => userid === 'ahead')).not.toEqual([])
   await sandbox.refusal('import', partnerId, 'nothing', '--reason', 'x', '--charge-from', `${coming}-02`)
 })
 

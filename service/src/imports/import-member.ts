@@ -93,7 +93,7 @@ export function importMember(
   }
   const outside = brokenRules(member, offer, made, terms)
   if (options.checks && outside.length > 0) return refuse('ineligible', outside)
-  const chargedFrom = chargedFromOf(member, options.chargeFrom ?? monthAt(now, terms.zone))
+  const chargedFrom = options.chargeFrom ?? monthAt(now, terms.zone)
   const evidence = new Map(member.consents.map(one => [one.name, one.evidence]))
   return {
     answer: user => ({ is: 'taken', outside, user, chargedFrom }),
@@ -110,12 +110,6 @@ export function importMember(
 
 function reasonsOf(refusal: Refusal | undefined): readonly RefusalReason[] {
   return refusal?.reasons ?? []
-}
-
-/** The first month of which a member has a line: that of the import, or that of a first day that comes later. */
-function chargedFromOf({ since, benefits }: ImportedMember, month: MonthName): MonthName {
-  const first = [since, ...benefits.map(({ startsOn }) => startsOn)].sort()[0] ?? since
-  return first.slice(0, 7) > month ? first.slice(0, 7) : month
 }
 
 /** What the former system had told insurers: the covers for which they gave a member number. */

@@ -139,7 +139,14 @@ export async function firstCharged(
             select 1 from charged_from i where i.partner_id = ${partnerId} and i.service_id = c.service_id)
           and e.state in ('scheduled', 'enrolled', 'endscheduled', 'ended') and (e.ends_at is null or e.ends_at > e.starts_at))
     ) as at,
-    (select min(month) from charged_from where partner_id = ${partnerId}) as month`)
+    (select min(greatest(i.month, to_char(held.starts_at at time zone ${timezone}, 'YYYY-MM'))) from charged_from i
+      cross join lateral (
+        select h.starts_at, h.ends_at from held_periods h where h.partner_id = ${partnerId} and h.service_id = i.service_id
+        union all
+        select e.starts_at, e.ends_at from enrolments e
+        where e.partner_id = ${partnerId} and e.service_id = i.service_id
+          and e.state in ('scheduled', 'enrolled', 'endscheduled', 'ended')) held
+      where i.partner_id = ${partnerId} and (held.ends_at is null or held.ends_at > held.starts_at)) as month`)
   const months = [row?.at == null ? undefined : monthAt(row.at, timezone), row?.month ?? undefined]
   return months.filter(month => month !== undefined).sort()[0]
 }
