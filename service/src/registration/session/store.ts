@@ -134,14 +134,16 @@ export async function setLocale(db: Database, session: PageSessionRow, locale: L
   })
 }
 
-/** Keeps the language that a person chose with their userid. */
+/** Keeps the language that a person chose with their userid; not once the session is gone, as an erasure deletes both. */
 export async function rememberLanguage(
   db: Executor,
-  { partner_id, userid }: Pick<PageSessionRow, 'partner_id' | 'userid'>,
+  { partner_id, session_id }: SessionName,
   locale: Locale,
 ): Promise<void> {
   await db.query(sql`
-    insert into page_languages (partner_id, userid, locale) values (${partner_id}, ${userid}, ${locale})
+    insert into page_languages (partner_id, userid, locale)
+    select partner_id, userid, ${locale}::text from page_sessions
+    where partner_id = ${partner_id} and session_id = ${session_id} for share
     on conflict (partner_id, userid) do update set locale = excluded.locale`)
 }
 
