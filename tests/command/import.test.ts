@@ -227,7 +227,16 @@ test('members are charged from the month in which they move in, or from --charge
   await moves('ahead', [], { offersince: `${coming}-01` })
   await client.cancelUser({ userid: 'ahead' })
   const { dob, email, firstname, lastname, state, zipcode } = member
-  await client.createUser({ userid: 'ahead', dob, email, firstname, lastname, state, zipcode, offername: 'plus' })
+  await client.createUser({
+    userid: 'ahead',
+    dob,
+    email,
+    firstname,
+    lastname,
+    state,
+    zipcode,
+    offername: 'plus',
+  })
   expect((await linesOf(month)).filter(([userid]) => userid === 'ahead')).not.toEqual([])
   await sandbox.refusal('import', partnerId, 'nothing', '--reason', 'x', '--charge-from', `${coming}-02`)
 })

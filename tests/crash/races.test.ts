@@ -289,7 +289,9 @@ test('commands of one user take effect in their order when one goes on alone and
       await database.commit(statements, lockMs)
     },
   }))
-  const first = await Promise.all(['a', 'b', 'c', 'd'].map(userid => executor.submit(storing(partner, userid))))
+  const first = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(userid => executor.submit(storing(partner, userid))),
+  )
   expect(told(first)).toEqual(['stored 1', 'stored 1', 'stored 1', 'stored 1'])
   expect(await second).toEqual({ reply: 'stored 2', replayed: false })
 })

@@ -37,9 +37,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
           context,
           commands.filter(command => !following.has(command)),
         )
-        return commands.map(
-          command => following.get(command) ?? results.get(command) ?? lane.enter(command),
-        )
+        return commands.map(command => following.get(command) ?? results.get(command) ?? lane.enter(command))
       },
     },
   )
