@@ -66,6 +66,7 @@ export type DispatchRig = {
       metrics?: WebhookMetrics
       trusted?: string
       proxy?: EgressProxy
+      real?: () => number
     },
   ) => Dispatcher
   /** Moves the clock of the dispatchers and of new events; by itself it hardly moves. */
@@ -158,7 +159,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
           directory,
           outgoing,
           metrics: own.metrics ?? webhookMetrics({ database, real }),
-          real,
+          real: own.real ?? real,
           log: (event, fields = {}) => logged.push({ event, fields }),
         },
         { pollMs: 50, graceMs: 300, ...options },

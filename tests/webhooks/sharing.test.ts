@@ -198,6 +198,112 @@ test('however many processes there are, a broken endpoint gets one probe at a ti
   await receiver.close()
 })
 
+test('an attempt from before the breaker opened that fails beside the probe makes no room for a second probe', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  const [one, two] = [1, 2].map(() => rig.open({ pollMs: 600_000 }, { deadlineMs: 600_000 }))
+  if (!one || !two) throw new Error('no dispatchers')
+  await rig.raise(['known'])
+  await one.idle()
+  await two.idle()
+  const held: ServerResponse[] = []
+  receiver.answer = ({ userid }) => (userid === 'early' ? response => held.push(response) : 500)
+  await rig.raise(['early'])
+  two.nudge()
+  await receiver.received(2)
+  await rig.raise(range(5))
+  await one.idle()
+  expect(receiver.deliveries).toHaveLength(7)
+  receiver.answer = () => response => held.push(response)
+  rig.advance(11_000)
+  one.nudge()
+  await receiver.received(8)
+  const [early, probe] = held
+  early?.writeHead(500).end()
+  await expect.poll(() => two.inventory().underWay).toBe(0)
+  for (let round = 0; round < 10; round += 1) {
+    two.refresh()
+    await expect.poll(() => rig.count('delivery_attempts')).toBe(7)
+  }
+  expect(receiver.deliveries).toHaveLength(8)
+  // The probe's own failure does, once the breaker is due for another.
+  probe?.writeHead(500).end()
+  await expect.poll(() => one.inventory().underWay).toBe(0)
+  rig.advance(31_000)
+  two.refresh()
+  await receiver.received(9)
+  await receiver.close()
+})
+
+test('a failure that would disable an endpoint, but for a success that another process has seen, holds nothing back there', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  await rig.database.query(sql`
+    update endpoint_health set failing_since = ${new Date(rig.now() - 73 * 3_600_000).toISOString()}`)
+  await rig.raise(['u'])
+  const dispatcher = rig.open({ pollMs: 600_000 }, { deadlineMs: 600_000 })
+  await receiver.received(1)
+  await rig.database.query(sql`update endpoint_health set failing_since = null, revision = revision + 1`)
+  for (const response of held) response.writeHead(500).end()
+  await expect.poll(() => dispatcher.inventory().underWay).toBe(0)
+  receiver.answer = () => 200
+  await rig.raise(['next'])
+  dispatcher.nudge()
+  await receiver.received(2)
+  await receiver.close()
+})
+
+test('an endpoint that another process has disabled is left alone at once, although this one does not know', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const { asked, database } = counted(rig)
+  const dispatcher = rig.open({ pollMs: 600_000 }, { database })
+  await dispatcher.idle()
+  const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+  await disableEndpoint(rig.database, target, { reason: 'operator', at: rig.now() })
+  await rig.raise(['u'])
+  asked.length = 0
+  dispatcher.nudge()
+  await expect.poll(() => asked.length).toBeGreaterThan(0)
+  for (let turn = 0; turn < 30; turn += 1) await rig.count('deliveries')
+  // It claims, and reads the endpoint.
+  expect(asked).toHaveLength(2)
+  expect(dispatcher.inventory().endpoints).toBe(0)
+  expect(receiver.deliveries).toEqual([])
+  await receiver.close()
+})
+
+test('a dispatcher rests while slow endpoints, with more to do, have all slots but the reserve', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  for (const username of range(3)) await rig.addEndpoint(receiver.url, { username })
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  let looks = 0
+  const real = () => {
+    looks += 1
+    return rig.now()
+  }
+  await rig.raise(range(10))
+  const dispatcher = rig.open({ slots: 8, pollMs: 600_000 }, { deadlineMs: 600_000, real })
+  await receiver.received(6)
+  for (let turn = 0; turn < 10; turn += 1) await rig.count('deliveries')
+  looks = 0
+  for (let turn = 0; turn < 30; turn += 1) await rig.count('deliveries')
+  expect(looks).toBe(0)
+  receiver.answer = () => 200
+  for (const response of held) response.writeHead(200).end()
+  await receiver.received(30)
+  await dispatcher.idle()
+  expect(await rig.count('deliveries')).toBe(0)
+  await receiver.close()
+})
+
 test('however many processes there are, a rate holds for all of them together', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()

@@ -200,11 +200,16 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     clearTimeout(timers.get(endpointId))
     timers.delete(endpointId)
   }
-  /** Reads endpoints as they are now. One whose secrets cannot be opened is left out, which is logged once. */
-  const load = async (ids: readonly NamedEndpoint[]) => {
-    if (ids.length === 0) return
+  /**
+   * Reads endpoints as they are now; returns which of them are there and not disabled. One whose secrets cannot be opened is
+   * left out, which is logged once.
+   */
+  const load = async (ids: readonly NamedEndpoint[]): Promise<ReadonlySet<string>> => {
+    const enabled = new Set<string>()
+    if (ids.length === 0) return enabled
     for (const row of await byCell(database, ids, readEndpoints)) {
       const { endpoint_id: id, partner_id: partnerId } = row
+      if (row.disabled_at === null) enabled.add(id)
       const known = targets.get(id)
       try {
         if (known?.endpoint.version !== row.version) {
@@ -223,12 +228,14 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
         closed.add(id)
       }
     }
+    return enabled
   }
 
   const claim = async () => {
     const isFull = inSlots >= slots || writer.pending() >= slots * UNWRITTEN
     if (wanted.size === 0 || isFull) return
     isClaiming = true
+    let mayGoOn = true
     try {
       const candidates = [...wanted].filter(target => targets.get(target.endpointId) === target)
       wanted = new Set()
@@ -237,6 +244,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       const shares = shareOut(candidates, { all, free, limits, now: real(), clock: performance.now() })
       const asks = shares.filter(({ room }) => room > 0)
       for (const { target, room } of shares) if (room === 0) wanted.add(target)
+      mayGoOn = asks.length > 0 || wanted.size === 0
       const groups = groupsByCell(
         database,
         asks.map(ask => ({ partnerId: ask.target.partnerId, ask })),
@@ -248,7 +256,8 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       after('again', AGAIN_MS, refresh)
     }
     isClaiming = false
-    wake()
+    // What must leave the free slots to others waits for the end of an attempt, which wakes.
+    if (mayGoOn) wake()
   }
   /** Claims at endpoints of one cell. */
   const claimAt = async (asks: Parameters<typeof claimDue>[1]) => {
@@ -269,8 +278,9 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     for (const { target } of asks) if (more.has(target.endpointId)) want(target)
     if (outdated.size > 0) {
       const stale = asks.flatMap(({ target }) => (outdated.has(target.endpointId) ? [target] : []))
-      await load(stale)
+      const enabled = await load(stale)
       for (const { endpointId } of stale) {
+        if (!enabled.has(endpointId)) forget(endpointId)
         const target = targets.get(endpointId)
         if (target) want(target)
       }
@@ -329,6 +339,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     const verdict = version === target.endpoint.version ? takeAttempt(target, ended, limits) : undefined
     const isNews = verdict && (verdict.isChanged || wasProbed || verdict.action.kind !== 'none')
     if (isNews) target.unwritten.add(ended)
+    const wasHeld = verdict && (verdict.outage || verdict.action.kind === 'disable')
     if (target.mayHaveMore) want(target)
     const result = {
       target,
@@ -341,9 +352,10 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     writer.enqueue({ kind: 'result', result }, receipt => {
       target.unwritten.delete(ended)
       takeReceipt(target, receipt)
-      if (verdict?.outage) target.isHeld = false
+      // It may be judged otherwise there, by what another process has seen: then it is not disabled.
+      if (wasHeld) target.isHeld = false
       // Another event of the user is due, or what waited for the end of an outage.
-      if (target.endpoint.ordering === 'user' || verdict?.outage) want(target)
+      if (target.endpoint.ordering === 'user' || wasHeld) want(target)
       done()
     })
   }

@@ -144,6 +144,8 @@ type Case = {
   readonly named: NamedEndpoint
   health: HealthRecord
   isChanged: boolean
+  /** Whether the one probe of it has ended, whatever it has shown: another may follow. */
+  isProbed: boolean
   reported: EndpointRow['reported']
   isDisabled: boolean
   outage?: Outage | undefined
@@ -177,6 +179,7 @@ async function judgeAll(
       named: { partnerId: target.partnerId, endpointId: target.endpointId },
       health: row.health,
       isChanged: false,
+      isProbed: false,
       reported: row.reported,
       isDisabled: false,
       actions: [],
@@ -200,11 +203,13 @@ async function judgeAll(
 }
 
 function judgeOne(each: Case, ended: NonNullable<Result['ended']>, limit: number): void {
-  // The one probe has ended, whatever it has shown: another may follow.
-  const wasProbed = each.health.breaker.open !== null
+  const { open } = each.health.breaker
+  // Attempts that began before the breaker was due for a probe may end beside the probe.
+  const wasProbe = open !== null && ended.startedAt >= open.until
   const { health, isChanged, outage, action } = judge(each.health, ended, limit)
   each.health = health
-  each.isChanged ||= isChanged || wasProbed
+  each.isChanged ||= isChanged || wasProbe
+  each.isProbed ||= wasProbe
   each.outage ??= outage
   note(each, action, ended.endedAt)
   if (ended.assessment.kind === 'delivered') tell(each, true, ended.endedAt)

@@ -105,19 +105,25 @@ export async function lockEndpoints(tx: Executor, ids: readonly NamedEndpoint[])
   return rows.map(row => ({ ...row, health: healthTable.ofRow(row) }))
 }
 
-/** The health of an endpoint, to be stored. */
-type NamedHealth = { readonly named: NamedEndpoint; readonly health: HealthRecord }
+/** The health of an endpoint, to be stored; `isProbed`: its probe has ended. */
+type NamedHealth = {
+  readonly named: NamedEndpoint
+  readonly health: HealthRecord
+  readonly isProbed: boolean
+}
 
 const healthColumns: Columns<NamedHealth> = {
   partner_id: column.uuid(({ named }) => named.partnerId),
   endpoint_id: column.uuid(({ named }) => named.endpointId),
+  may_be_probed: column.boolean(({ health, isProbed }) => isProbed || health.breaker.open === null),
   ...within(healthTable.columns, ({ health }: NamedHealth) => health),
 }
 
-/** Stores the health of endpoints; another probe may follow. */
+/** Stores the health of endpoints. Another probe may follow one that has ended. */
 export async function saveHealth(tx: Executor, healths: readonly NamedHealth[]): Promise<void> {
   await tx.query(sql`
-    update endpoint_health h set ${settingsOf(healthTable.columns)}, probing_until = null
+    update endpoint_health h set ${settingsOf(healthTable.columns)},
+      probing_until = case when not row.may_be_probed then h.probing_until end
     from ${listOf(healthColumns, healths)}
     where h.partner_id = row.partner_id and h.endpoint_id = row.endpoint_id`)
 }
