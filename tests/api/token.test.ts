@@ -5,8 +5,11 @@
 // of the RFCs, which other OAuth libraries use, and a token held by the test are sent raw.
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/administer.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
+import { encodeUuid, makeSecret, type SecretKind } from '../../service/src/vault/secret.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { listenTo } from './listener.ts'
@@ -314,6 +317,24 @@ describe('POST /oauth2/revoke', () => {
       code: 'invalid_request',
     })
   })
+})
+
+test('secrets that name a partner who is not there are refused like other wrong ones, and recorded', async () => {
+  const partner = await service.newPartner()
+  const own = 'A'.repeat(16)
+  const forged = (kind: SecretKind, rest: string) =>
+    makeSecret(kind, 'sandbox', encodeUuid(uuidv7(service.now())) + rest).text
+  expect(await statusWith(partner, forged('at', own))).toBe(401)
+  expect(await askToken(grant, basic(partner.clientId, forged('cs', own)))).toMatchObject({
+    status: 401,
+    code: 'invalid_client',
+  })
+  // A page is no operation of the API, to whose description `send` holds each answer.
+  const look = async (token: string) => (await fetch(`${service.baseUrl}/register/link/${token}`)).status
+  expect(await look(forged('lt', encodeUuid(uuidv7(service.now()))))).toBe(await look('nonsense'))
+  const refused = () =>
+    service.database.query(sql`select times from audit_log where action = 'authenticate' and actor = ${own}`)
+  await expect.poll(refused, { timeout: 60_000 }).toHaveLength(2)
 })
 
 describe('GET the metadata of RFC 8414', () => {

@@ -92,8 +92,13 @@ export function openTrail(context: {
   let isClosed = false
   let writing: Promise<void> = Promise.resolve()
 
+  /** Whether no cell of a cluster could take an entry: anybody can send a secret that names a partner who is not there. */
+  const isNowhere = ({ partnerId }: AuditEntry) => database.cellOf(partnerId) === partnerId
   const write = async (): Promise<void> => {
-    const batch = oncePerId([...entries, ...refusals.values()].map(entry => inTime(entry, real())))
+    const refused = [...refusals.values()].map(one =>
+      isNowhere(one) ? { ...one, partnerId: noPartner } : one,
+    )
+    const batch = oncePerId([...entries, ...refused].map(entry => inTime(entry, real())))
     entries = []
     refusals = new Map()
     // A cell that is away keeps its own entries here, and nobody else's.

@@ -130,7 +130,15 @@ export function openDirectory(context: {
     const id = idsIn(token, 'access_token')
     if (!id) return { is: 'unknown' }
     const readAt = real()
-    const [row, owner] = await Promise.all([rows.token(id), partner(id.partnerId)])
+    const reading = partner(id.partnerId)
+    const [row, owner] = await Promise.all([
+      // The cell of a partner that is not there cannot be asked.
+      rows.token(id).catch(async error => {
+        if (await reading) throw error
+        return undefined
+      }),
+      reading,
+    ])
     const isKnown = isRight(row, token, 'access_token')
     if (!row) return { is: 'unknown' }
     if (!isKnown) return { is: 'known', credential: id.whole }

@@ -223,13 +223,15 @@ async function rowOfHandle(context: PageContext, handle: string): Promise<PageSe
 
 /** The row that a secret names, whether or not the secret is right. */
 async function rowOf(
-  { database, mode }: PageContext,
+  { database, directory, mode }: PageContext,
   kind: 'lt' | 'sh',
   secret: string,
 ): Promise<PageSessionRow | undefined> {
   const parsed = parseSecret(secret)
   const name = parsed?.kind === kind && parsed.mode === mode ? sessionOfSecretId(parsed.id) : undefined
-  return name && (await findSession(database, name))
+  // The cell of a partner that is not there cannot be asked.
+  if (!name || !(await directory.partner(name.partner_id))) return undefined
+  return findSession(database, name)
 }
 
 async function livePartner(
