@@ -1,4 +1,5 @@
 // @databases citus
+// @nightly
 // @slow
 
 import { randomBytes } from 'node:crypto'
