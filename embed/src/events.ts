@@ -40,7 +40,6 @@ export type EventContent =
   | { readonly name: 'SESSION_EXPIRED' }
   | { readonly name: 'CHANGED' | 'CANCELLED' | 'UNDONE' | 'OFFLINE' }
   | { readonly name: 'LANGUAGE'; readonly locale: string }
-  | { readonly name: 'APPEARANCE_REFUSED'; readonly problems: readonly string[] }
 
 /**
  * An event of the embed (contract §11). `version` is the version of this union, `at` is ISO 8601 in UTC. `OPEN

@@ -13,7 +13,7 @@ import { openStage } from './show.ts'
 import { statesIn, statesStartAt } from './states.ts'
 
 /**
- * The looks in which each view is drawn. The dark scheme only changes colors, as complete-look.test.ts shows, so one language
+ * The looks in which each view is drawn. The dark scheme only changes colors, as look.test.ts shows, so one language
  * and axe's rules about colors are enough there. Spanish, which has the longest words, is drawn in the narrowest window. The
  * other windows of both are left to a long run.
  */

@@ -179,7 +179,7 @@ describeInBrowser('the hosted page', () => {
     const check = async (view: string) => {
       await page.locator(`main[data-view=${view}]`).waitFor()
       await page.evaluate(axe)
-      // The dark scheme only changes colors, as complete-look.test.ts shows.
+      // The dark scheme only changes colors, as look.test.ts shows.
       const looks = { light: violationsOf, dark: colorViolationsOf }
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })

@@ -74,10 +74,10 @@ test('what an embedding page asks for is accepted, and changes nothing', async (
 test.each([
   [{ look: { colors: '{"light":{"accent":"#ffd500"}}' } }, 'onaccent on accent (#ffffff and #ffd500)'],
   [{ look: { colors: '{"light":{"glow":"#ffd500"}}' } }, 'light.glow is not known'],
-  [{ look: { colors: 'blue' } }, '--colors must be JSON like'],
+  [{ look: { colors: 'blue' } }, 'colors must be JSON like'],
   [{ look: { radius: '40' } }, 'radius must be a number from 0 to 24'],
-  [{ look: { radius: 'round' } }, '--radius must be a whole number'],
-  [{ look: { font: 'Comic Sans' } }, '--font must be one of system, grotesque'],
+  [{ look: { radius: 'round' } }, 'radius must be a number from 0 to 24'],
+  [{ look: { font: 'Comic Sans' } }, 'font must be one of system, grotesque'],
   [{ logo: Buffer.from('<svg/>') }, 'is not a PNG or WEBP file, judging by its first bytes'],
   [{ legal: { privacyUrl: 'javascript:alert(1)' } }, '--privacy-url must be an https address'],
   [{ legal: { operatorLine: 'two\nlines' } }, '--operator-line must be one line'],

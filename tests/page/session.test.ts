@@ -422,7 +422,7 @@ describe('the frame', () => {
 
   test('loads a style sheet of a look only if it can be read', async () => {
     const { status } = await newVisitor(rig.service).send(
-      '/page/look.css?look=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D',
+      '/page/look.css?look=%7B%22colors%22%3A%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D%7D',
     )
     expect(status).toBe(400)
   })

@@ -91,7 +91,7 @@ const files = [
   '/.well-known/oauth-authorization-server',
   '/icons/accident.svg',
   '/embed/frame?partner=x',
-  '/page/look.css?look=%7B%22light%22%3A%7B%22accent%22%3A%22%235b21b6%22%7D%7D',
+  '/page/look.css?look=%7B%22colors%22%3A%7B%22light%22%3A%7B%22accent%22%3A%22%235b21b6%22%7D%7D%7D',
 ]
 
 wholeRunTest(

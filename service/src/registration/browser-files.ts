@@ -7,7 +7,7 @@ import {
   sendBuiltFile,
 } from '../http/built-files.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { lookCss, parseLookQuery } from '../look/complete-look.ts'
+import { lookCss, parseLookQuery } from '../look/look.ts'
 
 /** The description that scripts/build-browser.mjs writes of the files that it built. */
 type Manifest = {

@@ -1,7 +1,6 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { dateAt, type Instant, type PlainDate, prefillExpiresAt } from '../../calendar/calendar.ts'
-import { type CheckedLook, lookQuery } from '../../look/complete-look.ts'
-import { checkLook, type Look } from '../../look/look.ts'
+import { type Look, lookQuery } from '../../look/look.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { DocumentKind } from '../../membership/records/sealed.ts'
 import type { Person } from '../../membership/rules/person.ts'
@@ -217,16 +216,11 @@ export function rootOf(context: Pick<PageContext, 'basePath'>): string {
   return `${context.basePath}/register`
 }
 
-/** The address of the style sheet of a partner's look; `undefined` for a look that no longer passes the check, or none. */
+/** The address of the style sheet of a partner's look; `undefined` where the partner has none. */
 function lookAddress(context: Pick<PageContext, 'basePath'>, look: Look): string | undefined {
   if (Object.keys(look).length === 0) return undefined
-  const checked = checkedLooks.get(look) ?? checkLook(look)
-  checkedLooks.set(look, checked)
-  return checked.ok ? `${context.basePath}/page/look.css?${lookQuery(checked.look)}` : undefined
+  return `${context.basePath}/page/look.css?${lookQuery(look)}`
 }
-
-/** A partner's look is checked only once while it stays in memory. */
-const checkedLooks = new WeakMap<Look, CheckedLook>()
 
 /**
  * A tag that says whose answers a form was made from, so that a form of one person never changes another's data, even

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { findFile } from '../../files/store.ts'
-import { lookCss } from '../../look/complete-look.ts'
-import { checkLook } from '../../look/look.ts'
+import { lookCss } from '../../look/look.ts'
 import { listCopies, readConfirmation } from '../../membership/records/confirmations.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isLive } from '../../membership/rules/state.ts'
@@ -114,10 +113,7 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
 
 /** The partner's present look, with its logo inside the file, so that the file needs nothing else. */
 async function lookOf({ context, partner }: Visit): Promise<string> {
-  const { logo, ...rest } = partner.look
-  const checked = checkLook(rest)
-  if (!checked.ok) return ''
+  const { logo } = partner.look
   const file = logo ? await findFile(context.database, logo.slice(0, 64)) : undefined
-  const mark = file && `data:${file.mediaType};base64,${file.content.toString('base64')}`
-  return lookCss({ ...checked.look, logo: mark })
+  return lookCss(partner.look, file ? `data:${file.mediaType};base64,${file.content.toString('base64')}` : '')
 }

@@ -2,7 +2,7 @@ import type { Locale } from '@benefit-enrolment/contract'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 
-/** The partner as its users know it. Its logo comes with its look (`complete-look.ts`). */
+/** The partner as its users know it. Its logo comes with its look (`look.ts`). */
 type PartnerFace = {
   readonly displayname: string
 }
