@@ -104,7 +104,7 @@ describe('user show', () => {
     expect(shown).toMatchObject({ user: { status: 'prefilled', benefits: [] } })
     expect(linesOf(shown).at(-1)).toBe('prefill: stored> schedule, prefill expires')
     const { stdout } = await run(['user', 'show', partner.partnerid, 'sent'], sandbox.place)
-    expect(stdout).toContain('not_tried: birth date, state, ZIP code are not known, so no rule was tried')
+    expect(stdout).toContain('not_tried: Birth date, state, ZIP code are not known, so no rule was tried')
   })
 
   test('of an erased user shows the history and nothing of the person', async () => {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
@@ -91,13 +92,18 @@ test('a developer does not revoke the last live credential; an admin does, and i
   const path = `/partners/${own.partnerId}`
   const { text } = await admin.get(path)
   const [, credential = ''] = /name="credential" value="([^"]+)"/.exec(text) ?? []
-  expect(text).toContain('The partner has no other: all its requests are refused until one is made.')
+  expect(text).toContain('The partner has no other that lasts: without one all its requests are refused.')
   const shown = (await developer.get(path)).text
   expect([shown.includes('name="credential"'), shown.includes('let an admin revoke it')]).toEqual([
     false,
     true,
   ])
   const reason = 'leaked'
+  // One that is about to expire does not take its place.
+  await service.database.query(sql`
+    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at, made_by, expires_at)
+    select partner_id, 'expiring' || kind, kind, pepper_id, hash, created_at, made_by, now() + interval '1 hour'
+    from credentials where partner_id = ${own.partnerId}`)
   expect((await developer.post(`${path}/revoke`, { credential, reason })).status).toBe(409)
   expect((await admin.post(`${path}/revoke`, { credential, reason })).status).toBe(200)
 })

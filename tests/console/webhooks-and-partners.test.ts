@@ -195,7 +195,7 @@ describe('partners', () => {
     expect(page.text).toContain(
       'the tokens that it got are refused. Those with the partner&#39;s other one go on.',
     )
-    expect(page.text).toContain('requests with it are refused. The partner has no other: all its requests')
+    expect(page.text).toContain('requests with it are refused. The partner has no other that lasts: without')
     // The id of a credential follows the partner's in its secret.
     const old = /^enr_cs_sandbox_\w{22}(\w{10})_/.exec(other.clientSecret)?.[1] ?? ''
     await admin.post(`/partners/${other.partnerId}/revoke`, { credential: old, reason: 'changed over' })

@@ -1,13 +1,16 @@
 import { type Command, flag, type Input, neededText, type Option, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
 import { type Act, submitAct, type UserState, wordsOf } from '../../console/acts/act.ts'
+import { certificateOf, wordsOfCertificate } from '../../console/acts/erase.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
+import type { ListedErasure } from '../../membership/erasure-list/list.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { viewMove } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
 import { aloneOption, waiveSecondPerson } from './alone.ts'
+import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
 
 /** An act of the console, and the form that an operator would post there. */
@@ -24,7 +27,8 @@ type ActOptions = {
 
 /**
  * A command that makes an act of the console for one user: the same preview (`--dry-run`), the same refusals, the same record, and the
- * second person where the policy asks for one, whom `--alone` waives on record.
+ * second person where the policy asks for one, whom `--alone` waives on record. An erasure prints its certificate, also when asked
+ * for again.
  */
 export function actCommand({ name, summary, options, read }: ActOptions): Command {
   return {
@@ -42,7 +46,7 @@ export function actCommand({ name, summary, options, read }: ActOptions): Comman
       const choose = read(input)
       const reason = isDry ? '' : neededText(input, 'reason')
       return inWorkspace(input, async workspace => {
-        const { record, alongside } = workspace
+        const { config, dataDir, database, real, record, alongside } = workspace
         const [partnerId = '', userid = ''] = input.positionals
         const partner = await partnerIn(workspace, partnerId)
         const context = memberContext(workspace)
@@ -56,19 +60,35 @@ export function actCommand({ name, summary, options, read }: ActOptions): Comman
         const people = await reader.documents(partner, user)
         const moment = { user, now, terms: context.terms(partner, () => people.get('profile')) }
         const { act, form } = choose(moment)
-        const decided = act.decide(form, moment)
+        const isErased = user.status === 'erased'
+        const decided = isErased ? { user, events: [] } : act.decide(form, moment)
         if (isRefusal(decided)) throw new OperatorError(wordsOf(decided))
         const effect = effectOf(decided, moment, act.why(form))
         const isNothing = effect.lines.length === 0
-        if (!isDry && !isNothing) {
+        let erasure: ListedErasure | undefined
+        if (!isDry && (isErased || !isNothing)) {
+          // Opened first: an erasure that could not be listed must not begin.
+          const list = act.done && (await erasureListOf(config, dataDir))
+          const noteErasure = async (one: ListedErasure) => {
+            erasure = one
+            await list?.note(one)
+          }
           if (act.second) await waiveSecondPerson(input, workspace, act.second)
           record({ sealedReason: sealReason(partner, serviceId, reason) })
-          const refused = await submitAct(
-            { executor: openCommandExecutor(context), noteErasure: async () => {} },
-            { partner, user, serviceId },
-            { act, form, actor: systemUser(), alongside: [alongside()], effect: effect.text },
-          )
+          const by = { executor: openCommandExecutor(context), noteErasure }
+          const refused = isErased
+            ? await act.done?.(by, user)
+            : await submitAct(
+                by,
+                { partner, user, serviceId },
+                { act, form, actor: systemUser(), alongside: [alongside()], effect: effect.text },
+              )
           if (refused) throw new OperatorError(wordsOf(refused))
+        }
+        if (erasure) {
+          const certificate = await certificateOf(database, erasure)
+          input.print(certificate, wordsOfCertificate(certificate, { partner, madeAt: real() }))
+          return
         }
         const { events } = effect
         const changes = effect.lines.map(viewMove)

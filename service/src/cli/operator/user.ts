@@ -1,20 +1,16 @@
-import { type Command, neededText, UsageError, valued } from '@benefit-enrolment/command'
-import { certificateOf, eraseForOperator, wordsOfCertificate } from '../../accounts/erase-for-operator.ts'
-import { sealReason } from '../../audit/reason.ts'
+import { type Command, UsageError, valued } from '@benefit-enrolment/command'
 import { formatTimestamp, isZone, localTimestamp } from '../../calendar/calendar.ts'
+import { erase } from '../../console/acts/erase.ts'
 import { type Standing, standings, unknownOf } from '../../console/user/why-not.ts'
-import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { findRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
 import { residenceOf } from '../../membership/rules/person.ts'
-import { isRefusal } from '../../membership/rules/refusal.ts'
 import { viewTimeline, viewUser } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
-import { aloneOption, waiveSecondPerson } from './alone.ts'
-import { erasureListOf } from './erasures.ts'
+import { inWorkspace, partnerIn } from '../workspace.ts'
+import { actCommand } from './act-command.ts'
 import { lineOfRefused, memberContext, openMemberReader, viewRefused } from './members.ts'
 import { correctUser } from './user-correct.ts'
-import { reasonOption, userRecordCommands } from './user-records.ts'
+import { userRecordCommands } from './user-records.ts'
 
 /** Why the user does not have an offer or a benefit, as the console says it; it repeats no personal data. */
 function viewStanding({ kind, name, isHeld, within, against }: Standing) {
@@ -111,41 +107,12 @@ const show: Command = {
   },
 }
 
-const erase: Command = {
+const eraseUser = actCommand({
   name: 'user erase',
-  arguments: ['PARTNER', 'USERID'],
   summary: 'Erase a user for good, as the partner could by the API; prints a certificate of the erasure.',
-  options: { ...reasonOption, ...aloneOption },
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const { config, dataDir, database, real, record, alongside } = workspace
-      const [partnerId = '', userid = ''] = input.positionals
-      const reason = neededText(input, 'reason')
-      const partner = await partnerIn(workspace, partnerId)
-      // Opened first: an erasure that could not be listed must not begin.
-      const list = await erasureListOf(config, dataDir)
-      const context = memberContext(workspace)
-      const known = (await openMemberReader(workspace, context).read(partner, userid))?.user.serviceId
-      const concerning = (serviceId: string) =>
-        record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
-      if (known !== undefined) concerning(known)
-      await waiveSecondPerson(input, workspace, 'erase')
-      const erased = await eraseForOperator(openCommandExecutor(context), {
-        partner,
-        userid,
-        actor: systemUser(),
-        isRefused: ({ serviceId }) => serviceId !== known,
-        alongside: [alongside()],
-      })
-      if (isRefusal(erased))
-        throw new OperatorError('This partner has no user of that userid: check the letter case, too.')
-      const { serviceId } = erased
-      concerning(serviceId)
-      const certificate = await certificateOf(database, { ...erased, partnerId })
-      await list?.note({ partnerId, serviceId, erasedAt: certificate.erasedat })
-      input.print(certificate, [...wordsOfCertificate(certificate, { partner, madeAt: real() })])
-    }),
-}
+  options: {},
+  read: () => () => ({ act: erase, form: new URLSearchParams() }),
+})
 
 /** The commands about users. */
-export const userCommands: readonly Command[] = [show, correctUser, erase, ...userRecordCommands]
+export const userCommands: readonly Command[] = [show, correctUser, eraseUser, ...userRecordCommands]

@@ -32,10 +32,11 @@ function stateOf({ revoked_at, expires_at }: CredentialRow, now: number): State 
   return expires_at === null || expires_at > now ? 'live' : 'expired'
 }
 
-/** Whether it is the only live one of its kind. */
-export function isLastLive(row: CredentialRow, rows: readonly CredentialRow[], now: number): boolean {
-  const live = rows.filter(one => one.kind === row.kind && stateOf(one, now) === 'live')
-  return live.length === 1 && live[0]?.credential_id === row.credential_id
+/** Whether no other of its kind lives on: one that a rotation replaced ends by itself, and does not count. */
+export function isLastLive(row: CredentialRow, rows: readonly CredentialRow[]): boolean {
+  return !rows.some(
+    one => one !== row && one.kind === row.kind && one.revoked_at === null && one.expires_at === null,
+  )
 }
 
 /** The credentials on a partner's page, the oldest first, with the forms that revoke them. */
@@ -52,7 +53,7 @@ export async function credentialPart(
     label: 'Revoke',
     cell: row => {
       if (stateOf(row, now) !== 'live') return ''
-      const isLast = isLastLive(row, rows, now)
+      const isLast = isLastLive(row, rows)
       const why = html`<p class="hint">${whatStops(row, isLast, partner)}</p>`
       if (isLast && !visit.may('administer'))
         return html`<details><summary>Revoke</summary>${why}
@@ -110,7 +111,9 @@ function whatStops({ kind }: CredentialRow, isLast: boolean, { apiKeyOptional }:
       : 'Within a second requests with it are refused.'
   if (!isLast) return `${own} Those with the partner's other one go on.`
   const isNeeded = kind === 'client_secret' || !apiKeyOptional
-  return isNeeded ? `${own} The partner has no other: all its requests are refused until one is made.` : own
+  return isNeeded
+    ? `${own} The partner has no other that lasts: without one all its requests are refused.`
+    : own
 }
 
 /** Making and revoking a partner's secrets and keys. */
@@ -217,11 +220,11 @@ class="secret"><code>${secret}</code></p>
 /** Revokes a credential. The last live one, without which all requests are refused, is for an admin alone. */
 async function revoke(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
-  const { database, real } = visit.context
+  const { database } = visit.context
   const credential = visit.form.get('credential') ?? ''
   const rows = await listCredentials(database, partner.partnerId)
   const row = rows.find(one => one.credential_id === credential)
-  if (row && !visit.may('administer') && isLastLive(row, rows, real()))
+  if (row && !visit.may('administer') && isLastLive(row, rows))
     throw new ConsoleRefusal(
       409,
       'The last live one',
