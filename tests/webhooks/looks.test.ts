@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { uuidsIn } from '../../service/src/db/binary-array.ts'
+import type { Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { claimDue } from '../../service/src/webhooks/delivery/claim.ts'
 import { targetOf } from '../../service/src/webhooks/delivery/target.ts'
@@ -72,11 +73,12 @@ test('endpoints that are nudged together are claimed from by one statement', asy
   for (let index = 0; index < 20; index += 1) await rig.addEndpoint(receiver.url)
   const asks: number[] = []
   const query = <Row>(statement: Query): Promise<Row[]> => {
-    const [partnerIds] = statement.values
-    if (statement.text.includes('with ask as materialized')) asks.push(uuidsIn(partnerIds as Buffer).length)
+    const ids = statement.values.find(Buffer.isBuffer)
+    if (ids && statement.text.includes('with ask as materialized')) asks.push(uuidsIn(ids).length)
     return rig.database.query<Row>(statement)
   }
-  const dispatcher = rig.open({}, { database: { ...rig.database, query } })
+  const watched: Database = { ...rig.database, query, of: () => watched, cells: () => [watched] }
+  const dispatcher = rig.open({}, { database: watched })
   await dispatcher.idle()
   await rig.raise(['u'])
   asks.length = 0
