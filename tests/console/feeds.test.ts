@@ -16,14 +16,14 @@ import { signIn } from './operator-browser.ts'
 const stage = forAllTests(() => startFeeds({ console: true }))
 const DAY = 86_400_000
 
-async function enrolledIn(more: object = {}) {
+async function enrolledIn(more: object = {}, benefits = ['art']) {
   const partner = await stage.service.newPartner()
   const { serviceid } = await partner.client.createUser({
     userid: 'told',
     ...ada,
     state: 'NY',
     offername: 'mid',
-    benefits: ['art'],
+    benefits,
   })
   return { ...partner, serviceid, own: await stage.newFeed(more) }
 }
@@ -129,12 +129,12 @@ test('a difference is listed with its age and both sides until it is said again 
   expect(await rows()).toEqual([])
 })
 
-test('an insurer’s answer is told as the insurer’s, by the feed', async () => {
-  const { serviceid, own } = await enrolledIn()
+test('an insurer’s answers to one file are told as one, as the insurer’s, by the feed', async () => {
+  const { serviceid, own } = await enrolledIn({}, ['art', 'books'])
   await own.lines()
-  await own.answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,C-9\n', 1)
+  await own.answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,C-9\n2,OK,,C-9\n', 1)
   const support = await signIn(stage.service, 'support')
-  expect((await support.get(`/users/${serviceid}`)).text).toMatch(
-    /The insurer accepted [\w ]+\.\s*<span class="hint">by the feed</,
-  )
+  const { text } = await support.get(`/users/${serviceid}`)
+  expect(text.match(/The insurer accepted .*/g)).toHaveLength(1)
+  expect(text).toMatch(/The insurer accepted \w+ and \w+\.\s*<span class="hint">by the feed</)
 })

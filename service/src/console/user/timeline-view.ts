@@ -18,7 +18,7 @@ export function timeline(visit: OperatorVisit, details: UserDetails): Html {
   const ahead = new Map<Instant, HistoryLine[]>()
   for (const line of details.hasNewer ? [] : comingLines(user).reverse())
     ahead.set(line.at, [...(ahead.get(line.at) ?? []), line])
-  const shown = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
+  const shown = together(changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0))
   const oldest = changes.at(-1)?.stored?.version
   return html`${details.hasNewer && html`<p><a href="/users/${details.serviceId}">Newest changes</a></p>`}
 <ol class="steps">
@@ -61,6 +61,23 @@ ${events.map(event => eventPart(event, { zone, sees, real }))}</details></li>`
 }
 
 const LATE_MS = HOUR_MS
+
+/** An insurer answers benefit by benefit; the answers about several benefits that one file brought are told as one. */
+function together(changes: readonly Change[]): readonly Change[] {
+  const told: Change[] = []
+  for (const change of changes) {
+    const newer = told.at(-1)
+    const isOneAnswer =
+      newer !== undefined &&
+      [newer, change].every(isInsurers) &&
+      newer.stored?.actor === change.stored?.actor &&
+      newer.at - change.at <= LATE_MS &&
+      !newer.events.some(one => change.events.some(({ benefit }) => benefit === one.benefit))
+    if (isOneAnswer) told.splice(-1, 1, { ...newer, events: [...change.events, ...newer.events] })
+    else told.push(change)
+  }
+  return told
+}
 
 function linesPart(lines: readonly HistoryLine[], sees: boolean): Html {
   return html`<ul class="rules">${lines.map(
