@@ -116,3 +116,31 @@ test('the whole round of a feed: what was refused is named by its userid, and th
   expect(compared).toContain('lastname: we say nothing, it says Nobody')
   expect(env.TOKEN).not.toBe('')
 })
+
+test('the lines for operators about the record, the keys and the console’s people do what they say', async () => {
+  const { folder, partnerid, shell } = await startGuide()
+  const about = async (name: string, word: string) =>
+    blocksOf(await guide(name), 'sh')
+      .filter(code => code.includes(`npx enrolment ${word}`))
+      .map(code => code.replaceAll(/019abc[\w-]*…/g, partnerid))
+  await mkdir(join(folder, 'kept-elsewhere'))
+  const said = await shell([
+    ...(await about('support', 'operator add')),
+    ...(await about('operating', 'audit export')),
+    ...(await about('operating', 'keyring rotate')).map(code => code.replace(/^.*keyring retire.*\n/m, '')),
+  ])
+  expect(said[0]).toMatch(/Grace Hopper[\s\S]*support/)
+  expect(said[1]).toMatch(/rows are as they were signed\n\d+ kept signatures are those of their blocks/)
+  expect(said[2]).toMatch(/root[\s\S]*pepper/)
+})
+
+test('the curl lines about a token and about the sandbox’s clock are answered', async () => {
+  const { address, shell } = await startGuide()
+  const lines = (await Promise.all(['authentication', 'sandbox'].map(guide)))
+    .flatMap(text => blocksOf(text, 'sh'))
+    .map(code => code.replaceAll('https://benefits.example.com', address).replace(/^curl/, 'curl -sf'))
+  expect(lines).toHaveLength(2)
+  const [token, clock] = await shell(lines)
+  expect(JSON.parse(token ?? '')).toHaveProperty('access_token')
+  expect(JSON.parse(clock ?? '')).toHaveProperty('now')
+})

@@ -2,7 +2,7 @@
  * The cells of one CSV record (RFC 4180); `undefined` for text after a closing quote and for a quote that never ends. Line
  * breaks inside quotes belong to the cell.
  */
-export function cellsOf(record: string): string[] | undefined {
+export function recordCells(record: string): string[] | undefined {
   const text = record.replace(/\r?\n?$/, '')
   const cells: string[] = []
   for (let at = 0; ; ) {

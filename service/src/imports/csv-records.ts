@@ -1,5 +1,5 @@
 import { isBlank, type Line } from '../lines.ts'
-import { cellsOf } from './csv-cells.ts'
+import { recordCells } from './csv-cells.ts'
 
 /** A record of a CSV file at its first line: its cells, or what is wrong with it. */
 export type CsvRecord = { readonly line: number } & (
@@ -75,6 +75,6 @@ function recordOf(line: number, bytes: Buffer): CsvRecord {
   } catch {
     return { line, fault: 'encoding' }
   }
-  const cells = cellsOf(text)
+  const cells = recordCells(text)
   return cells ? { line, cells } : { line, fault: 'quote' }
 }

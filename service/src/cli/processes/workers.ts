@@ -7,9 +7,9 @@ import { processMetrics } from '../../system/process-metrics.ts'
 import type { ListenAddress } from '../listen-address.ts'
 import { openLogStream } from '../log-stream.ts'
 import { type Door, openDoor } from './door.ts'
-import { type Member, type Serving, startMember } from './member.ts'
 import type { Beginning } from './orders.ts'
-import { ending, openPlaces, type Places } from './places.ts'
+import { type Serving, type ServingProcess, startServingProcess } from './serving-process.ts'
+import { ending, openPlaces, type Places } from './slots.ts'
 
 /** The processes of one `serve`, which share its address. */
 export type Workers = Serving & {
@@ -53,11 +53,14 @@ export async function startWorkers(context: WorkersContext): Promise<Workers> {
   }
   const door: Door = await openDoor(listenAt, give)
   const { address } = door
-  const start = (place: number): Member => {
-    const member = startMember(() => ({ ...shared, address, scrubs: place === 1, isLow: lowOnSpace() }), {
-      relay,
-      onNews: news => places.tell({ order: 'news', news }, place),
-    })
+  const start = (place: number): ServingProcess => {
+    const member = startServingProcess(
+      () => ({ ...shared, address, scrubs: place === 1, isLow: lowOnSpace() }),
+      {
+        relay,
+        onNews: news => places.tell({ order: 'news', news }, place),
+      },
+    )
     void member.ended.then(() => places.tell({ order: 'news', news: { ended: member.pid } }))
     return member
   }

@@ -98,7 +98,7 @@ const changes: Columns<ChangedUser> = {
   ...changing,
   due_at: column.instant(({ user }) => dueAt(user)),
 }
-const newcomers: Columns<ChangedUser> = { ...stored, ...changes }
+const insertedUsers: Columns<ChangedUser> = { ...stored, ...changes }
 
 /**
  * Inserts new users, but none who exists already: `insertDataKeys`, or `expectUsers` for those without a key, then fails the
@@ -107,8 +107,8 @@ const newcomers: Columns<ChangedUser> = { ...stored, ...changes }
  */
 export function insertUsers(entries: readonly ChangedUser[]): Query {
   return sql`
-    insert into users (${namesOf(newcomers)})
-    select * from ${rowsOf(newcomers, entries)}
+    insert into users (${namesOf(insertedUsers)})
+    select * from ${rowsOf(insertedUsers, entries)}
     on conflict (partner_id, userid) where is_current do nothing`
 }
 

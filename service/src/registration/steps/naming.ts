@@ -4,7 +4,7 @@ import { hasBeneficiary, knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 
 /** All versions of the beneficiaries that this person has named. */
-export function versionsOf({ context, partner, user }: Visit): Promise<readonly OpenDesignation[]> {
+export function designationsOf({ context, partner, user }: Visit): Promise<readonly OpenDesignation[]> {
   return readDesignations(context.database, { partner, user })
 }
 

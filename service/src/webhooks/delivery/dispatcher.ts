@@ -7,7 +7,7 @@ import type { Directory } from '../../partners/directory.ts'
 import { tracing } from '../../tracing.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { listEnabled, type NamedEndpoint, readEndpoints } from '../endpoint/endpoint.ts'
-import { assess, dispositionOf, noticeFor, review } from '../endpoint/verdict.ts'
+import { assess, dispositionOf, noticeFor, reviewHealth } from '../endpoint/verdict.ts'
 import { makeAttempt, noteOutcome, type Sendable, spanOf } from './attempt.ts'
 import { claimDue, gapOf, giveBack, type Item } from './claim.ts'
 import type { WebhookMetrics } from './metrics.ts'
@@ -385,7 +385,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     if (target.isHeld || target.isReviewed) return
     const { health, isReported } = target
     const at = real()
-    const { action } = review(health, at)
+    const { action } = reviewHealth(health, at)
     // Not while deliveries are due there: the service may have been down, and the next attempts show whether the endpoint
     // works. While the endpoint itself has asked for a pause there are no attempts, so it is disabled when its time is over.
     const mayDisable = !hasDue || (health.pausedUntil ?? 0) > at

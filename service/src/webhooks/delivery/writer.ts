@@ -15,7 +15,7 @@ import {
   type Notice,
   noticeFor,
   type Outage,
-  review,
+  reviewHealth,
 } from '../endpoint/verdict.ts'
 import { giveBack } from './claim.ts'
 import type { Result } from './result.ts'
@@ -217,7 +217,7 @@ function judgeOne(each: Case, ended: NonNullable<Result['ended']>, limit: number
 
 function reviewOne(each: Case, { mayDisable, at }: Extract<Entry, { kind: 'review' }>): void {
   tell(each, false, at)
-  const { health, action } = review(each.health, at)
+  const { health, action } = reviewHealth(each.health, at)
   if (action.kind === 'none' || (action.kind === 'disable' && !mayDisable)) return
   each.health = { ...each.health, ...health }
   each.isChanged = true

@@ -21,7 +21,7 @@ import {
   mostAttemptsWithin,
   nextAttemptAt,
   OPEN_FOR,
-  review,
+  reviewHealth,
   roomIn,
 } from './verdict.ts'
 
@@ -378,7 +378,7 @@ describe('the health of an endpoint', () => {
 
   test('a notice says since when it fails and when it will be disabled', () => {
     const { health } = healthAfter(goodHealth(), failed, start)
-    expect(review(health, start + HOUR).action).toEqual({
+    expect(reviewHealth(health, start + HOUR).action).toEqual({
       kind: 'notice',
       failingSince: start,
       disablesAt: start + 72 * HOUR,
@@ -387,11 +387,14 @@ describe('the health of an endpoint', () => {
 
   test('time counts also while nothing is due, and a missed notice is given once', () => {
     const { health } = healthAfter(goodHealth(), failed, start)
-    const late = review(health, start + 50 * HOUR)
+    const late = reviewHealth(health, start + 50 * HOUR)
     expect(late.action.kind).toBe('notice')
-    expect(review(late.health, start + 51 * HOUR).action.kind).toBe('none')
-    expect(review(late.health, start + 72 * HOUR - 1).action.kind).toBe('none')
-    expect(review(late.health, start + 72 * HOUR).action).toEqual({ kind: 'disable', because: 'failing' })
+    expect(reviewHealth(late.health, start + 51 * HOUR).action.kind).toBe('none')
+    expect(reviewHealth(late.health, start + 72 * HOUR - 1).action.kind).toBe('none')
+    expect(reviewHealth(late.health, start + 72 * HOUR).action).toEqual({
+      kind: 'disable',
+      because: 'failing',
+    })
   })
 
   test('one success starts the count anew', () => {
@@ -415,7 +418,7 @@ describe('the health of an endpoint', () => {
   })
 
   test('an endpoint that never failed needs nothing, however long it is silent', () => {
-    expect(review(goodHealth(), start + 10_000 * HOUR).action).toEqual({ kind: 'none' })
+    expect(reviewHealth(goodHealth(), start + 10_000 * HOUR).action).toEqual({ kind: 'none' })
   })
 })
 

@@ -298,7 +298,7 @@ export function healthAfter(
   if (assessment.kind === 'unspent') return { health, action: { kind: 'none' } }
   if (assessment.kind === 'delivered') return { health: goodHealth(), action: { kind: 'none' } }
   if (assessment.kind === 'gone') return { health, action: { kind: 'disable', because: 'gone' } }
-  return review({ ...health, failingSince: health.failingSince ?? at }, at)
+  return reviewHealth({ ...health, failingSince: health.failingSince ?? at }, at)
 }
 
 const TOLD_AFTER = 15 * MINUTE_MS
@@ -316,7 +316,7 @@ export function noticeFor(
 }
 
 /** What is to be done at this instant without an attempt: time passes even while nothing is due for the endpoint. */
-export function review(health: Health, now: number): { health: Health; action: HealthAction } {
+export function reviewHealth(health: Health, now: number): { health: Health; action: HealthAction } {
   const { failingSince } = health
   if (failingSince === undefined) return { health, action: { kind: 'none' } }
   const failedFor = now - failingSince

@@ -9,7 +9,7 @@ import { authorOf } from '../../session/author.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { dueDay } from '../../steps/cards.ts'
 import { changeOwn } from '../../steps/change-own.ts'
-import { namingAhead, versionsOf } from '../../steps/naming.ts'
+import { designationsOf, namingAhead } from '../../steps/naming.ts'
 import type { Posted, Step } from '../../steps/step.ts'
 import { isFaulty } from '../../views/faults.ts'
 import type { BeneficiariesEditView } from './form.ts'
@@ -66,7 +66,7 @@ function versionShown(user: User, name: string): string {
 
 async function peopleOf(visit: Visit, name: string): Promise<OpenDesignation['beneficiaries']> {
   const version = designationOf(visit.user, name)?.version
-  const versions = version === undefined ? [] : await versionsOf(visit)
+  const versions = version === undefined ? [] : await designationsOf(visit)
   return versions.find(one => one.benefit === name && one.version === version)?.beneficiaries ?? []
 }
 

@@ -7,7 +7,7 @@ import { heldEnrolment } from '../../../membership/rules/state.ts'
 import { hasBeneficiary } from '../../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { dueDay, liveEnrolment, localDay } from '../../steps/cards.ts'
-import { versionsOf } from '../../steps/naming.ts'
+import { designationsOf } from '../../steps/naming.ts'
 import type { Step } from '../../steps/step.ts'
 import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
@@ -39,7 +39,7 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
 export const beneficiaryList: Step<BeneficiariesView> = {
   show: async (visit, { form }) => {
     if (!visit.isMember) return { to: '' }
-    const versions = await versionsOf(visit)
+    const versions = await designationsOf(visit)
     const newest = (benefit: string, version: number | undefined) =>
       versions.find(one => one.benefit === benefit && one.version === version)
     return {

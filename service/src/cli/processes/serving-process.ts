@@ -7,7 +7,7 @@ import type { Beginning, Order, Report } from './orders.ts'
 export type Serving = { readonly baseUrl: string }
 
 /** A process that serves, as its parent sees it. */
-export type Member = {
+export type ServingProcess = {
   readonly pid: number
   /** Where it serves; `undefined` when it has ended without. */
   readonly serving: Promise<Serving | undefined>
@@ -32,7 +32,7 @@ type Received = {
 }
 
 /** Starts a process that serves. */
-export function startMember(beginning: () => Beginning, { relay, onNews }: Received): Member {
+export function startServingProcess(beginning: () => Beginning, { relay, onNews }: Received): ServingProcess {
   const worker = cluster.fork()
   const child = worker.process
   const scrapes = new Map<number, (text: string) => void>()
@@ -48,7 +48,7 @@ export function startMember(beginning: () => Beginning, { relay, onNews }: Recei
   const tell = (order: Order) => {
     if (worker.isConnected()) worker.send(order, () => {})
   }
-  const ended = new Promise<Awaited<Member['ended']>>(resolve => {
+  const ended = new Promise<Awaited<ServingProcess['ended']>>(resolve => {
     worker.once('exit', (code, signal) => resolve({ code, signal }))
     // The system had no room for another process.
     worker.on('error', () => child.pid === undefined && resolve({ code: null, signal: null }))

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
-import type { Member, Serving } from './member.ts'
 import type { Order } from './orders.ts'
+import type { Serving, ServingProcess } from './serving-process.ts'
 
 /** Places for processes, each of which has one that serves. */
 export type Places = {
@@ -11,7 +11,7 @@ export type Places = {
    */
   fill(place: number): Promise<Serving | undefined>
   /** The processes that serve and will go on, by place. */
-  readonly members: ReadonlyMap<number, Member>
+  readonly members: ReadonlyMap<number, ServingProcess>
   /** Tells all processes, also those that start or leave, but for one in this place. */
   tell(order: Order, but?: number): void
   /** Ends all processes, and starts none any more. */
@@ -29,11 +29,11 @@ const LONGEST_PAUSE_MS = 5000
  */
 export function openPlaces(
   log: Log,
-  { start, onServing }: { start: (place: number) => Member; onServing: () => void },
+  { start, onServing }: { start: (place: number) => ServingProcess; onServing: () => void },
 ): Places {
-  const members = new Map<number, Member>()
+  const members = new Map<number, ServingProcess>()
   const coming = new Map<number, Promise<Serving | undefined>>()
-  const running = new Map<Member, number>()
+  const running = new Map<ServingProcess, number>()
   let isClosing = false
 
   const begin = async (place: number) => {
@@ -87,7 +87,7 @@ export function openPlaces(
 }
 
 /** Waits until a process has ended that is to end, at the latest, after `drainMs`; it is killed when that takes too long. */
-export async function ending(member: Member, drainMs: number): Promise<void> {
+export async function ending(member: ServingProcess, drainMs: number): Promise<void> {
   const late = globalThis.setTimeout(member.kill, drainMs + LONGEST_END_MS)
   await member.ended
   clearTimeout(late)
