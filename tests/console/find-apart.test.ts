@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { lookUp } from '../../service/src/console/find/look-up.ts'
-import type { Executor } from '../../service/src/db/database.ts'
+import type { Database } from '../../service/src/db/database.ts'
 import { openDirectory } from '../../service/src/partners/directory.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -17,7 +17,7 @@ async function search(what: string) {
   const sent: string[] = []
   const { database } = service.manage
   const directory = openDirectory(service.manage)
-  const counting: Executor = {
+  const counting: Database = {
     ...database,
     query: asked => {
       sent.push(asked.text)

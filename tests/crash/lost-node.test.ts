@@ -1,5 +1,4 @@
 // @databases citus
-// @nightly
 // @slow
 
 import { randomBytes } from 'node:crypto'
@@ -239,10 +238,12 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
       )
       const others = journals.filter((_, index) => unharmed.includes(tenants[index] as Tenant))
       await Promise.all(journals.map(journal => more(journal, 10)))
+      const { serviceid } = await (clientsOf(harmed)[0] as Client).getUser({ userid: 'known' })
       for (const fault of faults) {
         cluster[fault](node)
         await Promise.all(others.map(journal => more(journal, 20)))
         await expectRefused(harmed)
+        expect((await readConsole(`/users/${serviceid}`)).status).toBe(503)
         // A process that starts now serves the others, too.
         const late = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
         for (const tenant of unharmed) {

@@ -41,6 +41,32 @@ export async function inAllCells<Found>(
   return (await Promise.all(database.cells().map(find))).flat()
 }
 
+/**
+ * What is in one cell alone, of unknown partners among these: as soon as their first cell has it. Rejects when none has it and one
+ * of them fails, where it may be.
+ */
+export async function inOneCell<Found>(
+  database: Database,
+  partnerIds: readonly string[],
+  find: (cell: Database) => Promise<readonly Found[]>,
+): Promise<readonly Found[]> {
+  const cells = new Map(partnerIds.map(id => [database.cellOf(id), database.of(id)]))
+  let failure: unknown
+  const found = [...cells.values()].map(async cell => {
+    const rows = await find(cell).catch((error: unknown) => {
+      failure ??= error
+      return []
+    })
+    return rows.length > 0 ? rows : Promise.reject(NOTHING)
+  })
+  return Promise.any(found).catch(() => {
+    if (failure !== undefined) throw failure
+    return []
+  })
+}
+
+const NOTHING = new Error('nothing')
+
 /** Does work in all cells at once, whether or not it fails in another; the first failure is thrown at the end. Returns the sum. */
 export async function inEachCell(
   database: Database,

@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
+import { inOneCell } from '../../db/by-cell.ts'
+import type { Database, Executor } from '../../db/database.ts'
 import { fragment, sql, timestamp } from '../../db/sql.ts'
 import {
   findRefusedCreatesAt,
@@ -13,7 +14,7 @@ import { isUuid } from '../../vault/uuid.ts'
 
 /** What is looked for, and at which partners; by email and phone only if `seesPersons`. */
 export type Asked = {
-  readonly database: Executor
+  readonly database: Database
   readonly partner: (partnerId: string) => Promise<Partner | undefined>
   readonly partnerIds: readonly string[]
   readonly what: string
@@ -108,14 +109,20 @@ export type FoundUser = {
 type Row = { partner_id: string; service_id: string }
 
 /** The users of these partners with a serviceid, an event or a request of this id. */
-export async function findById(db: Executor, partners: readonly string[], id: string): Promise<FoundUser[]> {
-  const users = await db.query<Row>(sql`
-    select partner_id, service_id from users where partner_id = any(${partners}::uuid[]) and service_id = ${id}`)
-  if (users.length > 0) return users.map(row => foundOf(row, 'serviceid'))
-  const events = await db.query<Row>(sql`
-    select partner_id, service_id from events where partner_id = any(${partners}::uuid[]) and event_id = ${id}`)
-  if (events.length > 0) return events.map(row => ({ ...foundOf(row, 'event'), eventId: id }))
-  return findRequest(db, partners, id)
+async function findById(
+  database: Database,
+  partners: readonly string[],
+  id: string,
+): Promise<readonly FoundUser[]> {
+  const found = await inOneCell<FoundUser>(database, partners, async cell => {
+    const users = await cell.query<Row>(sql`
+      select partner_id, service_id from users where partner_id = any(${partners}::uuid[]) and service_id = ${id}`)
+    if (users.length > 0) return users.map(row => foundOf(row, 'serviceid'))
+    const events = await cell.query<Row>(sql`
+      select partner_id, service_id from events where partner_id = any(${partners}::uuid[]) and event_id = ${id}`)
+    return events.map(row => ({ ...foundOf(row, 'event'), eventId: id }))
+  })
+  return found.length > 0 ? found : findRequest(database, partners, id)
 }
 
 /** At most this many users are found by one request. */

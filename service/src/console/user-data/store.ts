@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
+import { inOneCell } from '../../db/by-cell.ts'
+import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import type { StoredLine, Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
@@ -15,13 +16,15 @@ type UserNameRow = {
 
 /** The user of a serviceid, among the users of these partners. */
 export async function findUserRow(
-  db: Executor,
+  database: Database,
   partners: readonly string[],
   serviceId: string,
 ): Promise<UserNameRow | undefined> {
-  const [row] = await db.query<UserNameRow>(sql`
-    select partner_id, service_id, userid, erased_at, created_at from users
-    where partner_id = any(${partners}::uuid[]) and service_id = ${serviceId}`)
+  const [row] = await inOneCell(database, partners, cell =>
+    cell.query<UserNameRow>(sql`
+      select partner_id, service_id, userid, erased_at, created_at from users
+      where partner_id = any(${partners}::uuid[]) and service_id = ${serviceId}`),
+  )
   return row
 }
 
