@@ -6,6 +6,7 @@ import { webhookMetrics } from '../webhooks/delivery/metrics.ts'
 import { createOutgoing } from '../webhooks/egress/outgoing.ts'
 import { createResolver } from '../webhooks/egress/resolver.ts'
 import { ensureAttemptDays } from '../webhooks/log/attempt-days.ts'
+import type { ServiceOptions } from './options.ts'
 import type { Shared } from './shared.ts'
 
 /** The delivery of webhooks. */
@@ -23,8 +24,15 @@ export type Delivery = {
 /** How often it is looked for cells that were made meanwhile: each needs a dispatcher. */
 const LOOK_EVERY_MS = 5000
 
+type Needed = Pick<Shared, 'directory'> & {
+  readonly options: Pick<
+    ServiceOptions,
+    'deliveryDatabase' | 'real' | 'log' | 'webhookRules' | 'webhookProxy' | 'dispatcher'
+  >
+}
+
 /** Prepares the delivery of webhooks; nothing is delivered before `start`. */
-export function openDelivery({ options, directory }: Shared): Delivery {
+export function openDelivery({ options, directory }: Needed): Delivery {
   const { deliveryDatabase: database, real, log } = options
   const resolver = createResolver()
   const outgoing = createOutgoing({

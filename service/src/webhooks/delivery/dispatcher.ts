@@ -1,5 +1,4 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { byCell, groupsByCell, writeByCell } from '../../db/by-cell.ts'
 import type { Settled } from '../../db/coalesce.ts'
 import type { Database } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
@@ -42,6 +41,7 @@ export type Dispatcher = {
 
 /** What a dispatcher works with. */
 export type DispatcherContext = {
+  /** That of one cell, on a cluster: who waits for its node waits for no other. */
   readonly database: Database
   readonly directory: Pick<Directory, 'partner'>
   readonly outgoing: Outgoing
@@ -53,7 +53,7 @@ export type DispatcherContext = {
 
 /** How a dispatcher works; all have defaults. */
 export type DispatcherOptions = {
-  /** Attempts under way at once, over all endpoints. */
+  /** Attempts under way at once, over all endpoints of the cell. */
   readonly slots?: number
   /** Attempts under way at once at one endpoint. */
   readonly endpointSlots?: number
@@ -164,18 +164,9 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     mustList = false
     listedAt = performance.now()
     try {
-      const cells = database.cells()
-      const looks = await Promise.allSettled(cells.map(cell => listEnabled(cell, clock())))
-      const rows = looks.flatMap(look => (look.status === 'fulfilled' ? look.value : []))
-      // A cell that does not answer keeps its endpoints.
-      const silent = new Set(
-        cells.flatMap(({ cell }, index) => (looks[index]?.status === 'rejected' ? [cell] : [])),
-      )
-      for (const look of looks)
-        if (look.status === 'rejected') log('webhook_read_failed', describeCause(look.reason))
+      const rows = await listEnabled(database, clock())
       const found = new Set(rows.map(row => row.endpoint_id))
-      for (const [id, { partnerId }] of targets)
-        if (!found.has(id) && !silent.has(database.cellOf(partnerId))) forget(id)
+      for (const id of targets.keys()) if (!found.has(id)) forget(id)
       const changed = rows.filter(row => {
         const target = targets.get(row.endpoint_id)
         return target?.endpoint.version !== row.version || target.health.revision !== row.revision
@@ -207,7 +198,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   const load = async (ids: readonly NamedEndpoint[]): Promise<ReadonlySet<string>> => {
     const enabled = new Set<string>()
     if (ids.length === 0) return enabled
-    for (const row of await byCell(database, ids, readEndpoints)) {
+    for (const row of await readEndpoints(database, ids)) {
       const { endpoint_id: id, partner_id: partnerId } = row
       if (row.disabled_at === null) enabled.add(id)
       const known = targets.get(id)
@@ -245,12 +236,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       const asks = shares.filter(({ room }) => room > 0)
       for (const { target, room } of shares) if (room === 0) wanted.add(target)
       mayGoOn = asks.length > 0 || wanted.size === 0
-      const groups = groupsByCell(
-        database,
-        asks.map(ask => ({ partnerId: ask.target.partnerId, ask })),
-      )
-      const claims = await Promise.allSettled(groups.map(group => claimAt(group.map(({ ask }) => ask))))
-      for (const each of claims) if (each.status === 'rejected') throw each.reason
+      if (asks.length > 0) await claimAt(asks)
     } catch (error) {
       log('webhook_read_failed', describeCause(error))
       after('again', AGAIN_MS, refresh)
@@ -259,15 +245,13 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     // What must leave the free slots to others waits for the end of an attempt, which wakes.
     if (mayGoOn) wake()
   }
-  /** Claims at endpoints of one cell. */
   const claimAt = async (asks: Parameters<typeof claimDue>[1]) => {
-    const cell = database.of(asks[0]?.target.partnerId ?? '')
     for (const { target } of asks) target.mayHaveMore = false
-    const { items, more, outdated } = await claimDue(cell, asks, clock())
+    const { items, more, outdated } = await claimDue(database, asks, clock())
     if (isDraining) {
       const own = new Map(asks.map(({ target }) => [target.endpointId, target.partnerId]))
       const taken = items.flatMap(item => ({ partnerId: own.get(item.endpoint_id) ?? '', item }))
-      if (taken.length > 0) await giveBack(cell, taken)
+      if (taken.length > 0) await giveBack(database, taken)
       return
     }
     const byId = new Map(asks.map(({ target }) => [target.endpointId, target]))
@@ -305,7 +289,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       // A fault in our own code: the claim is given back, so that the delivery is attempted again after a pause.
       log('webhook_failed', describeCause(error))
       pauseAfterOwnFault(target, real())
-      await giveBack(database.of(entry.partnerId), [entry]).catch(() => {})
+      await giveBack(database, [entry]).catch(() => {})
       done()
     }
   }
@@ -423,7 +407,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       await Promise.race([until(isAtRest), new Promise(end => setTimeout(end, graceMs).unref())])
       writer.stop()
       if (claimed.size > 0)
-        await writeByCell(database, [...claimed], giveBack).catch(error =>
+        await giveBack(database, [...claimed]).catch(error =>
           log('webhook_claims_not_given_back', describeCause(error)),
         )
       claimed.clear()

@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { coalesce, type Settled } from '../../db/coalesce.ts'
+import { coalesceApart, type Settled } from '../../db/coalesce.ts'
 import { CommitUnknown, type Database, type Executor } from '../../db/database.ts'
 import { failureOf } from '../../db/failure.ts'
 import { describeCause, type Log } from '../../log.ts'
@@ -41,6 +41,12 @@ export type Writer = {
   stop(): void
 }
 
+/** An entry, with the cell of its partner when it was queued, and whether a write of it may have committed. */
+type Queued = { readonly entry: Entry; readonly cell: string; readonly isRepeat: boolean }
+
+/** Its receipt, at once or later. */
+type Written = Settled<Receipt> | Promise<Settled<Receipt>>
+
 const RETRY_MS = 250
 /** How long entries gather before a batch is written: a statement for a hundred results costs hardly more than for ten. */
 const PACE_MS = 10
@@ -61,10 +67,11 @@ export function openWriter(context: {
   const { endpointSlots, log, onTold } = context
   let isStopped = false
 
-  const partnerOf = (entry: Entry) => (entry.kind === 'result' ? entry.result.target : entry.target).partnerId
+  const targetIn = (entry: Entry) => (entry.kind === 'result' ? entry.result.target : entry.target)
+  const cellOf = (entry: Entry) => context.database.cellOf(targetIn(entry).partnerId)
   const run = async (entries: readonly Entry[], isRepeat: boolean): Promise<Settled<Receipt>[]> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' ? [entry.result] : []))
-    const database = entries[0] ? context.database.of(partnerOf(entries[0])) : context.database
+    const database = entries[0] ? context.database.of(targetIn(entries[0]).partnerId) : context.database
     const answers = await sealAnswers({ ...context, database }, results)
     const statements = resultStatements(results, answers, isRepeat)
     if (entries.every(entry => entry.kind === 'result' && !entry.result.ended)) {
@@ -81,14 +88,15 @@ export function openWriter(context: {
       for (const action of each.actions) logHealthAction(log, each.named, action)
       if (each.notices.length > 0 || each.isDisabled) onTold(each.named.partnerId)
     }
-    return entries.map(entry => {
-      const { endpointId } = entry.kind === 'result' ? entry.result.target : entry.target
-      return { ok: true, value: { stored: cases.get(endpointId) } }
-    })
+    return entries.map(entry => ({ ok: true, value: { stored: cases.get(targetIn(entry).endpointId) } }))
   }
 
-  const runSafely = async (entries: Entry[], isSecond = false): Promise<Settled<Receipt>[]> => {
-    for (let isRepeat = isSecond; ; isRepeat = true) {
+  const runSafely = async (queued: readonly Queued[]): Promise<Written[]> => {
+    const entries = queued.map(({ entry }) => entry)
+    for (let isRepeat = queued.some(one => one.isRepeat); ; isRepeat = true) {
+      // Whoever was moved to another cell meanwhile is written there, and delays nobody here.
+      if (queued.some(({ entry, cell }) => cellOf(entry) !== cell))
+        return entries.map(entry => writeAgain(entry, isRepeat))
       try {
         return await run(entries, isRepeat)
       } catch (error) {
@@ -97,7 +105,7 @@ export function openWriter(context: {
         if (isStopped || !entry) return entries.map(() => ({ ok: false, error }))
         if (error instanceof CommitUnknown || failureOf(error).unavailable)
           await new Promise(resolve => setTimeout(resolve, RETRY_MS))
-        else if (others.length > 0) return runOneByOne(entries)
+        else if (others.length > 0) return runOneByOne(queued)
         else {
           if (entry.kind === 'result') await letGo(entry.result)
           return [{ ok: false, error }]
@@ -106,33 +114,28 @@ export function openWriter(context: {
     }
   }
   /** One entry that the database refuses must not hold back its neighbors. */
-  const runOneByOne = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
-    const settled: Settled<Receipt>[] = []
-    for (const entry of entries) settled.push(...(await runSafely([entry], true)))
-    return settled
+  const runOneByOne = async (queued: readonly Queued[]): Promise<Written[]> => {
+    const written: Written[] = []
+    for (const one of queued) written.push(...(await runSafely([{ ...one, isRepeat: true }])))
+    return written
   }
   /** So that the delivery is attempted again after a pause, and not when its claim ends. */
   const letGo = ({ target, item }: Result) =>
     giveBack(context.database.of(target.partnerId), [{ partnerId: target.partnerId, item }]).catch(error =>
       log('webhook_claims_not_given_back', describeCause(error)),
     )
-  const open = () =>
-    coalesce<Entry, Receipt>({
-      name: 'write results of webhooks',
-      maxBatch: 500,
-      paceMs: PACE_MS,
-      run: entries => runSafely(entries),
-    })
   // Each cell of a cluster has batches of its own, so that one that does not answer holds up no other.
-  const cells = new Map<string, ReturnType<typeof open>>()
+  const write = coalesceApart<Queued, Receipt>(({ cell }) => cell, {
+    name: 'write results of webhooks',
+    maxBatch: 500,
+    paceMs: PACE_MS,
+    run: runSafely,
+  })
+  const writeAgain = (entry: Entry, isRepeat: boolean) =>
+    new Promise<Settled<Receipt>>(settled => write.enqueue({ entry, isRepeat, cell: cellOf(entry) }, settled))
   return {
-    enqueue(entry, settled) {
-      const cell = context.database.cellOf(partnerOf(entry))
-      const own = cells.get(cell) ?? open()
-      cells.set(cell, own)
-      own.enqueue(entry, settled)
-    },
-    pending: () => [...cells.values()].reduce((sum, own) => sum + own.pending(), 0),
+    enqueue: (entry, settled) => write.enqueue({ entry, isRepeat: false, cell: cellOf(entry) }, settled),
+    pending: write.pending,
     stop: () => {
       isStopped = true
     },
