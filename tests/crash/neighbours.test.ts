@@ -34,19 +34,26 @@ test('a command that breaks after it began to write leaves nothing, and its neig
   expect(told).toContain(partnerId)
 })
 
-test('a command that breaks costs its neighbours a few transactions, not one each', async () => {
+test.each([
+  ['a command that breaks', 'broken', { message: 'broken on purpose' }],
+  [
+    'a command of which the database refuses a row',
+    'refused',
+    { message: expect.stringContaining('users_check3') },
+  ],
+])('%s costs its neighbours a few transactions, not one each', async (_, name, reason) => {
   let commits = 0
   const commit: Database['commit'] = (...statements) => {
     commits += 1
     return service.database.commit(...statements)
   }
   const { partner, executor } = await openExecutor({ database: { ...service.database, commit } })
-  const userids = Array.from({ length: 64 }, (_, index) => (index === 40 ? 'broken' : `u${index}`))
+  const userids = Array.from({ length: 64 }, (_, index) => (index === 40 ? name : `u${index}`))
   const outcomes = await Promise.allSettled(userids.map(userid => executor.submit(storing(partner, userid))))
   expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1)
-  expect(outcomes[40]).toMatchObject({ reason: { message: 'broken on purpose' } })
+  expect(outcomes[40]).toMatchObject({ reason })
   const journal = openOwnJournal()
-  for (const userid of userids) if (userid !== 'broken') journal.note(userid, 'prefill')
+  for (const userid of userids) if (userid !== name) journal.note(userid, 'prefill')
   await checkUsers({ journal, database: service.database, partnerId: partner.partnerId })
   expect(commits).toBeLessThan(10)
 })
@@ -74,7 +81,7 @@ async function openExecutor(own: Partial<Pick<ExecutorContext, 'database' | 'onE
   return { partner: partnerOf(row, service.keyring), executor }
 }
 
-/** Stores an entry, and fails while its answer is made if the user is the broken one. */
+/** Stores an entry; that of the broken user fails while its answer is made, and that of the refused one is no row that a table takes. */
 function storing(partner: Partner, userid: string): Command<string> {
   return {
     partner,
@@ -85,7 +92,7 @@ function storing(partner: Partner, userid: string): Command<string> {
       const user = commandContext.orNew()
       const stored = {
         ...user,
-        status: 'prefilled' as const,
+        status: userid === 'refused' ? ('active' as const) : ('prefilled' as const),
         prefillCount: user.prefillCount + 1,
         prefillWrittenAt: commandContext.now,
         entryExpiresAt: commandContext.now + 1000 * 86_400,

@@ -4,7 +4,7 @@ import { CommitUnknown, type Database, LOCK_TIMEOUT_MS } from '../../db/database
 import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Command, CommandResult, ExecutorContext } from '../command.ts'
-import { nameOfUser } from '../reading/load.ts'
+import { nameOf, nameOfUser } from '../reading/load.ts'
 import { statementsOf } from '../saving/save.ts'
 import { decideBatch, PartialDecision, type Result } from './batch.ts'
 import { type BatchContext, openNewcomers, ReadTooEarly } from './read-batch.ts'
@@ -88,21 +88,28 @@ const BATCH_LOCK_MS = 100
 /** So many times a batch is decided anew because another process wrote first, before its commands go on alone. */
 const MOST_RACES = 2
 
+/** Of so many users a batch sets refused rows aside, one decision after the other, before its commands go on alone. */
+const MOST_REFUSED = 8
+
 /** The results so far; commands without one go on alone. */
 type Results = Map<Command<unknown>, Result>
 
-/** How commands are attempted: for which nothing is read, how long they wait for locks, and where their results go. */
+/**
+ * How commands are attempted: for which nothing is read, how long they wait for locks, where their results go, and where the names of
+ * users of whom the database refused a row.
+ */
 type Attempt = {
   readonly unread?: ReadonlySet<Command<unknown>>
   readonly lockMs: number
   readonly results: Results
+  readonly refused?: Set<string>
 }
 
 /** Reads, decides and writes commands in one transaction, and notes their results. Throws what kept it from being written. */
 async function attempt(
   given: BatchContext,
   commands: readonly Command<unknown>[],
-  { unread = new Set(), lockMs, results }: Attempt,
+  { unread = new Set(), lockMs, results, refused }: Attempt,
 ): Promise<void> {
   const database = given.database.of(commands[0]?.partner.partnerId ?? '')
   const decided = await decideBatch({ ...given, database }, commands, unread)
@@ -110,7 +117,11 @@ async function attempt(
   try {
     if (statements.length > 0) await database.commit(statements, lockMs)
   } catch (error) {
-    if (!(error instanceof CommitUnknown) || !(await wasCommitted(database, decided.proof))) throw error
+    if (!(error instanceof CommitUnknown && (await wasCommitted(database, decided.proof)))) {
+      for (const { user } of decided.writes?.changed.values() ?? [])
+        if (detailOf(error).includes(user.serviceId)) refused?.add(nameOf(user))
+      throw error
+    }
   }
   decided.announce()
   for (const [index, command] of commands.entries()) {
@@ -119,17 +130,24 @@ async function attempt(
   }
 }
 
+/** What PostgreSQL says beside an error: of a row that it refuses the columns or the key, with the user's id in either. */
+function detailOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'detail' in error ? String(error.detail) : ''
+}
+
 /**
- * Writes a batch. A command that fails while it is decided is set aside, and the rest is written without it. Commands without a
- * result could not be written together: they lost races to another process, met a locked row, or the database refused one of them.
+ * Writes a batch. A command that fails while it is decided is set aside, as are the commands of a user of whom the database refuses a
+ * row, and the rest is written without them. Commands without a result could not be written together: they lost races to another
+ * process, met a locked row, or the database refused a row.
  */
 async function writeBatch(context: BatchContext, commands: Command<unknown>[]): Promise<Results> {
   const results: Results = new Map()
+  const refused = new Set<string>()
   let open = commands
   let unread = context.newcomers.guess(commands)
   for (let races = 0; races < MOST_RACES && open.length > 0; ) {
     try {
-      await attempt(context, open, { unread, lockMs: BATCH_LOCK_MS, results })
+      await attempt(context, open, { unread, lockMs: BATCH_LOCK_MS, results, refused })
       return results
     } catch (error) {
       if (error instanceof PartialDecision) {
@@ -139,8 +157,11 @@ async function writeBatch(context: BatchContext, commands: Command<unknown>[]): 
         // A wrong guess is no race.
         if (unread.size === 0) races += 1
         unread = new Set()
-      } else if (!isAway(error)) return results
-      else {
+      } else if (!isAway(error)) {
+        const rest = open.filter(command => !refused.has(nameOfUser(command)))
+        if (rest.length === open.length || refused.size > MOST_REFUSED) return results
+        open = rest
+      } else {
         for (const command of open)
           if (!mayRepeat(command, error)) results.set(command, { ok: false, error: unavailable(error) })
         return results
