@@ -16,7 +16,7 @@ import {
   personOf,
 } from '../reading/load.ts'
 import { type DocumentKind, sealJson } from '../records/sealed.ts'
-import { type AppliedChange, applyDueChanges, hasLapsed, projectPendingChanges } from '../rules/apply-due.ts'
+import { type AppliedChange, afterChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
 import type { Person } from '../rules/person.ts'
 import { because, isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
@@ -249,7 +249,7 @@ export function withPendingChanges(
   const person =
     change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
   const terms = context.terms(partner, () => person ?? (own && personOf(own, partner, 'profile')))
-  return projectPendingChanges(change.user, terms, { user: before, at: now })
+  return afterChange(change, { user: before, now, terms })
 }
 
 /**

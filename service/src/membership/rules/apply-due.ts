@@ -92,6 +92,17 @@ export function projectPendingChanges(user: User, terms: Terms, earlier: { user:
   }
 }
 
+/**
+ * The user as a change leaves it, a member with what is pending projected anew. The executor stores this, and previews of the API, the
+ * page and the console show it.
+ */
+export function afterChange(
+  { user }: { readonly user: User },
+  { user: before, now, terms }: { readonly user: User; readonly now: Instant; readonly terms: Terms },
+): User {
+  return isActive(user) ? projectPendingChanges(user, terms, { user: before, at: now }) : user
+}
+
 /** The enrolment with the id and the pick of the row by which it was planned before, if there is one. */
 function asPending(enrolment: Enrolment, past: readonly Enrolment[]): Enrolment {
   const pending = past.find(

@@ -1,5 +1,5 @@
 import { addDays, type Instant, type PlainDate, startOfDate, YEAR_MS } from '../../calendar/calendar.ts'
-import { projectPendingChanges } from './apply-due.ts'
+import { afterChange } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
 import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
 import type { Changed } from './intents.ts'
@@ -68,9 +68,7 @@ function corrected(
   const changed = right ? withEnrolment(voided, right) : voided
   const event = raise(changed, 'benefit_enrollment_corrected', now, wrong.benefit)
   const fitting = isActive(changed) ? dropMisfitSwap(changed, now, terms) : { user: changed, events: [] }
-  const shown = isActive(changed)
-    ? projectPendingChanges(fitting.user, terms, { user, at: now })
-    : fitting.user
+  const shown = afterChange(fitting, { user, now, terms })
   if (right && !isMoved(wrong, shown))
     return no(
       'enrolment',

@@ -1,8 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { projectPendingChanges } from './apply-due.ts'
+import { afterChange } from './apply-due.ts'
 import { linesOf, type StoredLine, type Why } from './history.ts'
 import type { Changed } from './intents.ts'
-import { isActive, type User } from './state.ts'
+import type { User } from './state.ts'
 import type { Terms } from './terms.ts'
 
 /** The effect of a change on a user, computed beforehand by the functions that will make the change. */
@@ -19,9 +19,7 @@ export function effectOf(
   { user, now, terms }: { readonly user: User; readonly now: Instant; readonly terms: Terms },
   why: Why,
 ): Effect {
-  const after = isActive(changed.user)
-    ? projectPendingChanges(changed.user, terms, { user, at: now })
-    : changed.user
+  const after = afterChange(changed, { user, now, terms })
   const lines = linesOf({ at: now, before: user, after, events: changed.events }, 'operator', why)
   const events = changed.events.map(({ eventname }) => eventname)
   const moves = lines.map(({ why: _, ...move }) => move)

@@ -2,7 +2,7 @@ import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { type Instant, lockedFrom } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
+import { afterChange } from '../../membership/rules/apply-due.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { offerOpenAt } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
@@ -17,9 +17,7 @@ import { enrolmentLine, isByAge, lastDayOf, lineOf, liveEnrolment, localDay } fr
  * the rules refuse the change.
  */
 export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusal): Visit {
-  if (isRefusal(tried)) return visit
-  const { user, now, terms } = visit
-  return { ...visit, user: projectPendingChanges(tried.user, terms, { user, at: now }) }
+  return isRefusal(tried) ? visit : { ...visit, user: afterChange(tried, visit) }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { updateAccount } from '../../../accounts/lifecycle.ts'
 import { html } from '../../../http/html.ts'
-import { projectPendingChanges } from '../../../membership/rules/apply-due.ts'
+import { afterChange } from '../../../membership/rules/apply-due.ts'
 import { type Person, residenceOf } from '../../../membership/rules/person.ts'
 import {
   detailsOf,
@@ -98,7 +98,7 @@ async function updateDetails(
       if (isSame) return { user, events: [], documents: { ...suggestion } }
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
       const updated = updateAccount(user, moved, now, terms(person))
-      lost = lostBetween(user, projectPendingChanges(updated.user, terms(person), { user, at: now }))
+      lost = lostBetween(user, afterChange(updated, { user, now, terms: terms(person) }))
       return { ...updated, documents: { profile: person, ...suggestion } }
     },
   })
