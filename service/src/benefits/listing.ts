@@ -42,7 +42,7 @@ const MAX_LISTED = 200
 type ReadState = Pick<Reading, 'user' | 'terms' | 'now'>
 
 /** What a request for a list says about the person. */
-export type Asked = Omit<Facts, 'offer'> & { readonly offername?: string }
+export type ListedFacts = Omit<Facts, 'offer'> & { readonly offername?: string }
 
 /** One element of the list before it gets its texts: the benefit, and the user's relation to it. */
 export type Listed = {
@@ -59,7 +59,7 @@ export type Listed = {
  * The benefits open to a user, each with the user's relation to it (contract §6); `undefined` when the requested offer
  * is not the partner's, or is neither in today's catalogue nor the user's own.
  */
-export function listBenefits(reading: ReadState, request: Asked): Listed[] | undefined {
+export function listBenefits(reading: ReadState, request: ListedFacts): Listed[] | undefined {
   const { user, terms, now } = reading
   const { age, state, zipcode } = request
   const asking: Terms = { ...terms, asked: { age, state, zipcode } }

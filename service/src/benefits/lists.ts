@@ -6,10 +6,14 @@ import type { UserMemory } from '../membership/reading/user-memory.ts'
 import { type Refusal, unknownOffer } from '../membership/rules/refusal.ts'
 import { type Enrolment, isInForce, isLive, type User } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
-import { type Asked, listBenefits, listedUntil, viewListed } from './listing.ts'
+import { type ListedFacts, listBenefits, listedUntil, viewListed } from './listing.ts'
 
 /** The list of benefits as JSON. Refuses an offer that the user cannot ask for. */
-type ListJson = (reading: Reading, asked: Asked, by: { partner: Partner; locale: Locale }) => Buffer | Refusal
+type ListJson = (
+  reading: Reading,
+  asked: ListedFacts,
+  by: { partner: Partner; locale: Locale },
+) => Buffer | Refusal
 
 /**
  * Makes lists, and repeats an earlier one wherever it would be the same: first an answer to this user, then an answer
@@ -49,7 +53,7 @@ export function openLists({
     return answer.json
   }
 
-  function listed(reading: Reading, asked: Asked, locale: Locale): Buffer | undefined {
+  function listed(reading: Reading, asked: ListedFacts, locale: Locale): Buffer | undefined {
     const benefits = listBenefits(reading, asked)
     return benefits && bytesOf(JSON.stringify(benefits.map(one => viewListed(one, locale, baseUrl()))))
   }

@@ -17,7 +17,7 @@ export type FeedPlaces = {
 export type Outcome = { readonly run: Run; readonly file: string | undefined }
 
 /** How a run is asked for. */
-export type Asked = {
+export type RunRequest = {
   readonly by: string
   readonly full: boolean
   /** Takes the bytes instead of the folder. */
@@ -47,7 +47,7 @@ export async function requireFeed(
 export async function runFeed(
   context: RunContext,
   name: string,
-  { asked, places }: { readonly asked: Asked; readonly places: FeedPlaces },
+  { asked, places }: { readonly asked: RunRequest; readonly places: FeedPlaces },
 ): Promise<Outcome> {
   const { database } = context
   const { feed, version } = await requireFeed(database, name)
@@ -85,7 +85,7 @@ async function handOver(
 class OnlyTried extends Error {}
 
 /** What the next run would be; nothing is stored or handed over. With `write`, its bytes are written. */
-export async function tryRun(context: RunContext, name: string, asked: Omit<Asked, 'by'>): Promise<Run> {
+export async function tryRun(context: RunContext, name: string, asked: Omit<RunRequest, 'by'>): Promise<Run> {
   const { database } = context
   const { feed, version } = await requireFeed(database, name)
   let tried: Run | undefined

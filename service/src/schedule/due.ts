@@ -68,13 +68,13 @@ export async function earliestDue(
 }
 
 /** Partners as a statement asks for them: their ids and their times. */
-type Asked = { readonly ids: string[]; readonly times: (string | null)[] }
+type CellQuestion = { readonly ids: string[]; readonly times: (string | null)[] }
 
 /** The rows of all partners whose cells answer; rejects when none does. */
 async function ofAll<Row>(
   db: Database,
   partners: readonly Clocked[],
-  read: (cell: Database, asked: Asked) => Promise<Row[]>,
+  read: (cell: Database, asked: CellQuestion) => Promise<Row[]>,
 ): Promise<Row[]> {
   return byCell(db, partners, (cell, some) =>
     read(cell, { ids: some.map(({ partnerId }) => partnerId), times: some.map(({ now }) => timestamp(now)) }),

@@ -87,10 +87,10 @@ function wantedConsents({ user, terms }: Pick<UserState, 'user' | 'terms'>): rea
   })
 }
 
-type Asked = { readonly user: User; readonly now: Instant; readonly terms: Terms }
+type ConsentCase = { readonly user: User; readonly now: Instant; readonly terms: Terms }
 
 /** The consent in the form; refused when it is not to the present text, or not needed. */
-function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent | Refusal {
+function consentOf(form: URLSearchParams, { user, now, terms }: ConsentCase): Consent | Refusal {
   const [name = '', version = ''] = (form.get('consent') ?? '').split(' ')
   const benefit = wantedConsents({ user, terms }).find(one => one.name === name)
   if (benefit?.consent?.version !== version)

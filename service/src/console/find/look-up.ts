@@ -13,7 +13,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 
 /** What is looked for, and at which partners; by email and phone only if `seesPersons`. */
-export type Asked = {
+export type LookUp = {
   readonly database: Database
   readonly partner: (partnerId: string) => Promise<Partner | undefined>
   readonly partnerIds: readonly string[]
@@ -37,7 +37,7 @@ export type LookedUp = {
  * but for spaces around it, which only a userid may contain. A request that was refused leads to the user whom it named or, if
  * there is none, to what was refused.
  */
-export async function lookUp(asked: Asked): Promise<LookedUp> {
+export async function lookUp(asked: LookUp): Promise<LookedUp> {
   const { database, partnerIds } = asked
   const what = asked.what.trim()
   const byId = isUuid(what) ? await findById(database, partnerIds, what.toLowerCase()) : []
@@ -65,7 +65,7 @@ function users(found: readonly FoundUser[]): LookedUp {
 }
 
 /** By a userid or reference; for those who may see personal data also by email or phone. */
-async function findByText(asked: Asked): Promise<FoundUser[]> {
+async function findByText(asked: LookUp): Promise<FoundUser[]> {
   const { database, partnerIds, seesPersons } = asked
   const what = asked.what.trim()
   const named = await findByName(database, partnerIds, [...new Set([asked.what, what])])
@@ -85,13 +85,13 @@ async function findByText(asked: Asked): Promise<FoundUser[]> {
 }
 
 /** Those who were erased under a userid, which is kept as a keyed hash alone. */
-async function findErased(asked: Asked): Promise<FoundUser[]> {
+async function findErased(asked: LookUp): Promise<FoundUser[]> {
   const partners = await partnersOf(asked)
   const names = partners.map(partner => erasedName(partner, asked.what.trim()))
   return findErasedByName(asked.database, asked.partnerIds, names)
 }
 
-async function partnersOf({ partnerIds, partner }: Asked): Promise<Partner[]> {
+async function partnersOf({ partnerIds, partner }: LookUp): Promise<Partner[]> {
   const all = await Promise.all(partnerIds.map(id => partner(id)))
   return all.filter(one => one !== undefined)
 }

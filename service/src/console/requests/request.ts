@@ -36,7 +36,7 @@ export function allPartners({ context, operator, zone }: OperatorVisit): Concern
 }
 
 /** The content of a request to a second person. */
-export type Asked = {
+export type ActRequest = {
   readonly action: SecondPersonAction
   readonly partner: Concerned
   /** `undefined`: it is about the partner. */
@@ -49,7 +49,7 @@ export type Asked = {
 }
 
 /** A request with its id and the operator who asked. */
-export type SecondPersonRequest = Asked & {
+export type SecondPersonRequest = ActRequest & {
   readonly requestId: string
   readonly askedBy: string
 }
@@ -84,10 +84,10 @@ export type RequestKind = {
   ) => Promise<{ readonly to: string } | { readonly refused: string }>
 }
 
-type Content = Pick<Asked, 'reason' | 'payload' | 'effect'>
+type Content = Pick<ActRequest, 'reason' | 'payload' | 'effect'>
 
 /** Seals the request and its reason with the partner's key. */
-export function sealRequest({ partner, serviceId, reason, payload, effect }: Asked): Buffer {
+export function sealRequest({ partner, serviceId, reason, payload, effect }: ActRequest): Buffer {
   const text = JSON.stringify({ reason, payload, effect } satisfies Content)
   return seal(partner.key.key, text, bindingOf(partner, serviceId))
 }
@@ -146,7 +146,7 @@ export async function allowedAlone(
  * Stores a request for other operators to confirm instead of doing the action, and records it; answers with the page of
  * the request. Throws the refusal of an unknown user when the user was erased meanwhile.
  */
-export async function askSecondPerson(visit: OperatorVisit, asked: Asked): Promise<Answer> {
+export async function askSecondPerson(visit: OperatorVisit, asked: ActRequest): Promise<Answer> {
   const { context, operator } = visit
   const { action, partner, serviceId, reason } = asked
   const at = context.real()
