@@ -1,7 +1,7 @@
 // @whole
 
 import { expect, test } from 'vitest'
-import type { View } from '../../service/src/registration/screens.ts'
+import type { ViewName } from '../../service/src/registration/views/layout.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -11,7 +11,7 @@ import { statesIn, statesStartAt } from './states.ts'
 import { openLink } from './visitor.ts'
 
 /** The most words that a view has in any of its states, in English. */
-const mostWords: Readonly<Record<View['view'], number>> = {
+const mostWords: Readonly<Record<ViewName, number>> = {
   OPEN: 55,
   CHALLENGE: 80,
   DETAILS_REVIEW: 200,
@@ -53,7 +53,7 @@ describeInBrowser('every view on a phone of 360 × 740', () => {
     for (const state of states) {
       await stage.show(state)
       const { words, pixels, buttons, covered, identifiers } = await page.evaluate<Seen>(seen)
-      const most = mostWords[state.view as View['view']]
+      const most = mostWords[state.view as ViewName]
       if (words > most) faults.push(`${state.name}: ${words} words, ${most} are allowed`)
       const highest = mostPixels[state.view] ?? Number.POSITIVE_INFINITY
       if (pixels > highest) faults.push(`${state.name}: ${pixels} px, ${highest} are allowed`)

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { acceptsGzip } from '../http/built-files.ts'
-import { renderPage, type View } from './screens.ts'
+import { document, type View } from './views/layout.ts'
 
 const pack = promisify(gzip)
 
@@ -11,7 +11,7 @@ const WORTH_PACKING = 1200
 
 /** Answers a view as HTML, compressed if the browser accepts it. */
 export async function sendView(reply: FastifyReply, view: View, status = 200): Promise<FastifyReply> {
-  const markup = renderPage(view)
+  const markup = document(view)
   reply
     .code(status)
     .type('text/html; charset=utf-8')

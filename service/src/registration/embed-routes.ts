@@ -5,8 +5,9 @@ import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { sendView } from './answer-view.ts'
 import { endedView } from './screens/ended.ts'
+import { frameView } from './screens/frame.ts'
 import { describeFailure, problemView } from './screens/problem.ts'
-import { entryOf, renderPage, stepAt, type View } from './screens.ts'
+import { entryOf, stepAt } from './screens.ts'
 import type { Exchange, PageRoutes } from './session/page-context.ts'
 import { challenge, mountGuarded, setFrameHeaders } from './session/request-guard.ts'
 import {
@@ -23,6 +24,7 @@ import {
 } from './session/session.ts'
 import { openVisit, pageFor, type Visit } from './session/visit.ts'
 import { isRedirect } from './steps/step.ts'
+import { document, type View } from './views/layout.ts'
 
 /** The body with which the frame exchanges a token; other members are ignored, also the `appearance` of a released drop-in. */
 type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined }
@@ -58,8 +60,7 @@ async function sendFrame(exchange: Exchange): Promise<FastifyReply> {
     partner,
   }
   const page = pageFor(context, await exchange.files(), { shell: 'frame', ...viewer })
-  const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
-  return sendView(reply, view)
+  return sendView(reply, frameView(page, { origins, sessionurl: `${context.basePath}/embed/session` }))
 }
 
 /** Exchanges a link token for a session and its first view. */
@@ -70,7 +71,7 @@ async function exchangeToken(exchange: Exchange): Promise<FastifyReply> {
   const refuse = async () => {
     const partner = await partnerOfToken(context, asked.linktoken)
     const view = await endedView(exchange, { shell: 'frame', kind: 'link', locale: asked.locale, partner })
-    return send(reply.headers(challenge), 401, { code: 'LINK_TOKEN_ENDED', html: renderPage(view) })
+    return send(reply.headers(challenge), 401, { code: 'LINK_TOKEN_ENDED', html: document(view) })
   }
   const link = await findLink(context, asked.linktoken)
   if (!link) context.refuseUnknown(request)
@@ -101,7 +102,7 @@ async function firstView(exchange: Exchange, opened: Opened): Promise<object> {
     sessionid: visit.session.session_id,
     resulttoken: opened.resultToken,
     problems: [],
-    html: renderPage(view),
+    html: document(view),
   }
 }
 
@@ -132,7 +133,7 @@ async function sendFailure(exchange: Exchange, error: unknown): Promise<FastifyR
   const { status, kind } = describeFailure(exchange.context, error, request)
   const viewer = { shell: 'frame', locale: localeOf(request.headers['accept-language']) } as const
   const view = await problemView(exchange, viewer, { kind }).catch(() => undefined)
-  return send(exchange.reply, status, { code: 'INTERNAL', html: view && renderPage(view) })
+  return send(exchange.reply, status, { code: 'INTERNAL', html: view && document(view) })
 }
 
 function send(reply: FastifyReply, status: number, body: object): FastifyReply {

@@ -5,7 +5,7 @@ import { ServiceError } from '../http/service-error.ts'
 import { sendView } from './answer-view.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
 import { isChallenged } from './screens/challenge.ts'
-import { endedKinds, endedView, type LinkEndedView } from './screens/ended.ts'
+import { type Ending, endedKinds, endedView } from './screens/ended.ts'
 import { describeFailure, problemView } from './screens/problem.ts'
 import { entryOf, pathOfView, stepAt } from './screens.ts'
 import { touchSession } from './session/activity.ts'
@@ -128,8 +128,7 @@ async function show(exchange: PathExchange, visit: Visit, typed: Typed): Promise
   await noteShown(exchange.context, visit.session, view.view)
   const { errors, conflict } = typed
   const page = conflict ? { ...view.page, replaced: replacedTexts(view.page, conflict) } : view.page
-  const whole = { ...view, page, errors }
-  return sendView(exchange.reply, whole, errors ? 422 : conflict ? 409 : 200)
+  return sendView(exchange.reply, { ...view, page }, errors ? 422 : conflict ? 409 : 200)
 }
 
 /** Shows that a session has ended; where the session continues, leads to its first view. */
@@ -206,7 +205,7 @@ async function visitOf(exchange: Exchange): Promise<Visit | undefined> {
 }
 
 /** How a session has ended; after too many wrong birth dates, whether another link would open. */
-async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEndedView['kind']> {
+async function endFor(context: PageContext, row: PageSessionRow): Promise<Ending> {
   const end = endOf(row)
   if (end !== 'challenge') return end
   const isSpent = await areBirthdateAttemptsSpent(context.database, row, context.clock.real())

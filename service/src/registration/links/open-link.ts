@@ -4,7 +4,7 @@ import { formIn } from '../../http/form.ts'
 import { localeNamed } from '../../http/locale.ts'
 import { sendView } from '../answer-view.ts'
 import { endedView } from '../screens/ended.ts'
-import type { OpenView } from '../screens/open.ts'
+import { openView } from '../screens/open.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink, readLinkAddress, writeDeepLink } from '../session/deep-link.ts'
 import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
@@ -113,8 +113,7 @@ async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promis
   const purpose = isSwap ? 'swap' : isMember ? 'benefits' : session.purpose
   // Pressing the button carries on what the partner added to the address.
   const action = linkAddress(exchange.context, token) + (added ? `?${writeDeepLink(added)}` : '')
-  const view: OpenView = { view: 'OPEN', page, action, purpose }
-  return sendView(exchange.reply, view)
+  return sendView(exchange.reply, openView(page, { action, purpose }))
 }
 
 /** Used, expired, revoked and unknown links look alike: nothing shown here depends on which it is. */

@@ -6,10 +6,10 @@ import type { Exchange } from '../session/page-context.ts'
 import { type OwnSession, wayBack } from '../session/session.ts'
 import { pageFor } from '../session/visit.ts'
 import { emblem } from '../views/icons.ts'
-import type { Content } from '../views/layout.ts'
+import type { View } from '../views/layout.ts'
 import { leave } from '../views/lists.ts'
 import { type Say, sayIn } from '../views/say.ts'
-import type { Page, ViewOf } from '../views/surroundings.ts'
+import type { Page } from '../views/surroundings.ts'
 
 /** How a link or a session may have ended. */
 export const endedKinds = ['link', 'session', 'closed', 'challenge', 'challengelimit', 'signedout'] as const
@@ -20,10 +20,7 @@ export const endedKinds = ['link', 'session', 'closed', 'challenge', 'challengel
  * link; `challengelimit`: too many for all links of the person, so that a new one does not help; `signedout`: the
  * person asked for it.
  */
-export type LinkEndedView = ViewOf<'LINK_ENDED'> & {
-  readonly kind: (typeof endedKinds)[number]
-  readonly redirecturl?: string | undefined
-}
+export type Ending = (typeof endedKinds)[number]
 
 /**
  * The page of a link or session that has ended or never existed; for links the words are always the same. Its language is
@@ -31,14 +28,15 @@ export type LinkEndedView = ViewOf<'LINK_ENDED'> & {
  */
 export async function endedView(
   exchange: Exchange,
-  ended: Pick<LinkEndedView, 'kind'> & {
+  ended: {
+    readonly kind: Ending
     readonly shell: Page['shell']
     readonly own?: OwnSession | undefined
     readonly locale?: Locale | undefined
     /** Of a link that has no session any more, or never had one. */
     readonly partner?: Partner | undefined
   },
-): Promise<LinkEndedView> {
+): Promise<View> {
   const { shell, kind, own } = ended
   const { headers } = exchange.reply.request
   const locale = ended.locale ?? own?.session.locale ?? localeOf(headers['accept-language'])
@@ -47,12 +45,11 @@ export async function endedView(
     locale,
     partner: own?.partner ?? ended.partner,
   })
-  return { view: 'LINK_ENDED', page, kind, redirecturl: own && wayBack(own) }
+  return endedOn(page, kind, own && wayBack(own))
 }
 
 /** The link or session has ended: a link's words are the same whether it was used, expired or unknown. */
-export function drawEnded(view: LinkEndedView): Content {
-  const { page, kind } = view
+export function endedOn(page: Page, kind: Ending, redirecturl?: string): View {
   const say = sayIn(page)
   const isChallenge = kind === 'challenge' || kind === 'challengelimit'
   const [title, text] = endings[kind === 'challengelimit' ? 'challenge' : kind](say)
@@ -60,7 +57,7 @@ export function drawEnded(view: LinkEndedView): Content {
   // Without a cookie nothing tells a browser that blocks them from one that never opened a link.
   const isUnknown = kind === 'closed' && page.shell === 'hosted' && partner === ''
   const isRenewable = page.shell === 'frame' && kind !== 'link'
-  return {
+  const content = {
     title,
     kind,
     signals: { ended: kind === 'link' ? 'link' : 'session' },
@@ -83,19 +80,17 @@ ${(kind === 'session' || kind === 'signedout') && html`<p>${say`Answers you alre
           }</p>${isUnknown && html`<p>${say`If you see this right after you opened your link, your browser blocks cookies. Allow them for this site, or use another browser, and open your benefits again.`}</p>`}`
     }</section>
 ${leave(page, {
-  redirecturl: view.redirecturl,
+  redirecturl,
   more:
     isRenewable &&
     html`<button type="button" class="secondary" data-renew>${say`Continue where you left off`}</button>`,
 })}`,
   }
+  return { view: 'LINK_ENDED', page, content }
 }
 
 const endings: Readonly<
-  Record<
-    Exclude<LinkEndedView['kind'], 'challengelimit'>,
-    (say: Say) => readonly [title: string, text: string]
-  >
+  Record<Exclude<Ending, 'challengelimit'>, (say: Say) => readonly [title: string, text: string]>
 > = {
   link: say => [
     say`This link does not work anymore`,

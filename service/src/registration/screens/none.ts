@@ -5,45 +5,23 @@ import { pageOf } from '../session/visit.ts'
 import { plansFor } from '../steps/plans.ts'
 import type { Step } from '../steps/step.ts'
 import { emblem } from '../views/icons.ts'
-import type { Content } from '../views/layout.ts'
 import { leave } from '../views/lists.ts'
 import { sayIn } from '../views/say.ts'
-import type { ViewOf } from '../views/surroundings.ts'
 
-/** No benefit fits this person, with the reasons; without a reason, no plan is open to anybody. */
-export type NoBenefitsView = ViewOf<'NO_BENEFITS'> & {
-  readonly reasons: readonly string[]
-  readonly redirecturl?: string | undefined
-}
-
-/** No plan fits, and why. */
-export const none: Step<NoBenefitsView> = {
+/** No plan fits: why, which data is kept, and how to correct wrong data. */
+export const none: Step = {
   show: visit => {
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
     const { plans, reasons } = plansFor(visit)
     if (plans.length > 0) return { to: 'plan' }
-    return {
-      view: 'NO_BENEFITS',
-      page: pageOf(visit),
-      reasons,
-      redirecturl: wayBack(visit),
-    }
-  },
-}
-
-/** No benefit fits: why, which data is kept, and how to correct wrong data. */
-export function drawNone(view: NoBenefitsView): Content {
-  const { page, reasons } = view
-  const say = sayIn(page)
-
-  // Without a reason no rule keeps this person out; no plan is open.
-  const isClosed = reasons.length === 0
-  const title = isClosed
-    ? say`Enrollment is not open right now`
-    : say`There are no benefits for you right now`
-  return {
-    title,
-    body: html`${emblem('info')}
+    const page = pageOf(visit)
+    const say = sayIn(page)
+    // Without a reason no rule keeps this person out; no plan is open.
+    const isClosed = reasons.length === 0
+    const title = isClosed
+      ? say`Enrollment is not open right now`
+      : say`There are no benefits for you right now`
+    const body = html`${emblem('info')}
 <h1 tabindex="-1">${title}</h1>
 ${
   isClosed
@@ -53,6 +31,7 @@ ${
 <p>${say`We kept your details. If something is wrong, correct it and we will check again right away.`}</p>
 <p class="actions"><a class="primary" href="${page.root}/details">${say`Check my details`}</a></p>`
 }
-${leave(page, { redirecturl: view.redirecturl, rank: isClosed ? 'primary' : 'secondary' })}`,
-  }
+${leave(page, { redirecturl: wayBack(visit), rank: isClosed ? 'primary' : 'secondary' })}`
+    return { view: 'NO_BENEFITS', page, content: { title, body } }
+  },
 }

@@ -1,41 +1,39 @@
 import { html } from '../../http/html.ts'
 import { primary } from '../views/fields.ts'
 import { emblem, icon } from '../views/icons.ts'
-import type { Content } from '../views/layout.ts'
+import type { View } from '../views/layout.ts'
 import { type Say, sayIn } from '../views/say.ts'
-import type { ViewOf } from '../views/surroundings.ts'
-
-/** The page behind a link: one button, whose POST to `action` uses up the token. */
-export type OpenView = ViewOf<'OPEN'> & {
-  readonly action: string
-  /** The purpose of the link, which decides the words. */
-  readonly purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
-}
+import type { Page } from '../views/surroundings.ts'
 
 /**
- * The page behind a link. Its form posts without the script to an address of its own, because the answer is a redirect.
+ * The page behind a link: one button, whose POST to `action` uses up the token; the purpose of the link decides the words. Its
+ * form posts without the script to an address of its own, because the answer is a redirect.
  */
-export function drawOpen(view: OpenView): Content {
-  const say = sayIn(view.page)
-  const partner = view.page.partner.displayname
-  const [title, lead, text] = purposes[view.purpose](say, partner)
-  return {
+export function openView(
+  page: Page,
+  { action, purpose }: { readonly action: string; readonly purpose: keyof typeof purposes },
+): View {
+  const say = sayIn(page)
+  const partner = page.partner.displayname
+  const [title, lead, text] = purposes[purpose](say, partner)
+  const content = {
     title,
     body: html`${emblem('shield')}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${lead}</p>
 <p>${text}</p>
-<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden"
-name="locale" value="${view.page.locale}">${primary(say`Open my benefits`, icon('arrow'))}</form>
+<form id="answers" method="post" action="${action}" data-plain><input type="hidden"
+name="locale" value="${page.locale}">${primary(say`Open my benefits`, icon('arrow'))}</form>
 <p class="hint">${say`This link works once. Later, open your benefits from ${partner} again or ask for a new link.`}</p>`,
     asks: true,
   }
+  return { view: 'OPEN', page, content }
 }
 
 type Purpose = (say: Say, partner: string) => readonly [title: string, lead: string, text: string]
 
 /** What is said before the button, by what the link is for. */
-const purposes: Readonly<Record<OpenView['purpose'], Purpose>> = {
+const purposes = {
   registration: (say, partner) => [
     say`Set up your benefits`,
     say`${partner} invites you to see the benefits you can get and to enroll.`,
@@ -56,4 +54,4 @@ const purposes: Readonly<Record<OpenView['purpose'], Purpose>> = {
     say`See the plans you can have through ${partner}, and choose another one. It takes about two minutes.`,
     say`Nothing changes before you confirm it.`,
   ],
-}
+} as const satisfies Readonly<Record<string, Purpose>>

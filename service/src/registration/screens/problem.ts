@@ -7,36 +7,20 @@ import { describeCause } from '../../log.ts'
 import type { Exchange, PageContext } from '../session/page-context.ts'
 import { pageFor, type Viewer } from '../session/visit.ts'
 import { emblem } from '../views/icons.ts'
-import type { Content } from '../views/layout.ts'
+import type { View } from '../views/layout.ts'
 import { leave } from '../views/lists.ts'
 import { sayIn } from '../views/say.ts'
-import type { ViewOf } from '../views/surroundings.ts'
 
 /**
  * Something failed, in the service (`internal`, `busy`) or elsewhere: `foreign` was sent by another website,
  * `unreadable` is not one of our forms. The person can read out the request id.
  */
-export type ProblemView = ViewOf<'PROBLEM'> & {
-  readonly kind: 'internal' | 'notfound' | 'busy' | 'foreign' | 'unreadable'
-  readonly requestid: string
-  /** The address at which to try again; absent when nothing can be repeated. */
-  readonly retry?: string
-}
-
-/** The page of a failure, with a request id that the person can read out. */
-export async function problemView(
-  exchange: Exchange,
-  viewer: Viewer,
-  problem: Pick<ProblemView, 'kind' | 'retry'>,
-): Promise<ProblemView> {
-  const page = pageFor(exchange.context, await exchange.files(), viewer)
-  return { view: 'PROBLEM', page, requestid: exchange.reply.request.id, ...problem }
-}
+type Problem = 'internal' | 'notfound' | 'busy' | 'foreign' | 'unreadable'
 
 /**
  * How each failure is presented to people; a failure that is not listed comes from a request that our pages never make.
  */
-const kinds: Partial<Record<ServiceError['code'], ProblemView['kind']>> = {
+const kinds: Partial<Record<ServiceError['code'], Problem>> = {
   internal: 'internal',
   unavailable: 'busy',
   too_many_requests: 'busy',
@@ -49,7 +33,7 @@ export function describeFailure(
   context: Pick<PageContext, 'log'>,
   error: unknown,
   request: FastifyRequest,
-): { status: number; kind: ProblemView['kind'] } {
+): { status: number; kind: Problem } {
   const known = isClientGone(error, request) ? 'request_timeout' : undefined
   const failure = error instanceof ServiceError ? error : known ? new ServiceError(known) : asFailure(error)
   const { code } = failure
@@ -58,10 +42,14 @@ export function describeFailure(
   return { status: errors[code].status, kind: kinds[code] ?? 'unreadable' }
 }
 
-/** Something failed: what is kept, how to go on, and the request id to read out. */
-export function drawProblem(view: ProblemView): Content {
-  const { page, kind, requestid, retry } = view
-
+/** The page of a failure: what is kept, how to go on (`retry`, where something can be repeated), and the request id to read out. */
+export async function problemView(
+  exchange: Exchange,
+  viewer: Viewer,
+  { kind, retry }: { readonly kind: Problem; readonly retry?: string },
+): Promise<View> {
+  const page = pageFor(exchange.context, await exchange.files(), viewer)
+  const requestid = exchange.reply.request.id
   const say = sayIn(page)
 
   const isOurs = kind === 'internal' || kind === 'busy'
@@ -87,7 +75,7 @@ export function drawProblem(view: ProblemView): Content {
       say`Nothing was changed. Your answers up to the last page are kept.`,
     ],
   }[kind]
-  return {
+  const content = {
     title: title ?? '',
     ...(isOurs ? { signals: { error: 'INTERNAL' } } : {}),
     body: html`${emblem('alert')}
@@ -102,4 +90,5 @@ ${
 <p class="hint">${say`If you ask for help, please give this number:`}</p><p><code class="requestid">${requestid}</code></p>
 ${leave(page, retry ? { rank: 'secondary' } : {})}`,
   }
+  return { view: 'PROBLEM', page, content }
 }

@@ -1,7 +1,6 @@
 import type { Visit } from '../session/visit.ts'
 import type { Faults } from '../views/faults.ts'
-import type { Content } from '../views/layout.ts'
-import type { Page } from '../views/surroundings.ts'
+import type { View } from '../views/layout.ts'
 
 /** The input of a view besides the visit: what was typed or asked for, and what is wrong with it. */
 export type Typed = {
@@ -28,33 +27,18 @@ export type Posted =
   /** The user no longer exists. */
   | 'gone'
 
-/** A view of the page; each screen says what else its own has. */
-export type AnyView = { readonly view: string; readonly page: Page }
-
-/** A view that its step has drawn. */
-export type Drawn<Name extends string> = {
-  readonly view: Name
-  readonly page: Page
-  readonly content: Content
-}
-
-/** The view of this name with this content. */
-export function drawn<Name extends string>(view: Name, page: Page, content: Content): Drawn<Name> {
-  return { view, page, content }
-}
-
 /** The result of asking for a path. */
-type Shown<View> = View | Redirect | 'gone'
+type Shown = View | Redirect | 'gone'
 
-/** One path of the page, which shows views of this kind. */
-export type Step<View extends AnyView> = {
+/** One path of the page. */
+export type Step = {
   /** The view of this path, or the path to go to when this person has nothing to do here; `gone`: the session has ended. */
-  readonly show: (visit: Visit, typed: Typed) => Shown<View> | Promise<Shown<View>>
+  readonly show: (visit: Visit, typed: Typed) => Shown | Promise<Shown>
   readonly post?: (visit: Visit, form: URLSearchParams) => Posted | Promise<Posted>
 }
 
 /** Whether a step sends the browser elsewhere. */
-export function isRedirect<View extends AnyView>(shown: Shown<View>): shown is Redirect {
+export function isRedirect(shown: Shown): shown is Redirect {
   return typeof shown === 'object' && !('view' in shown)
 }
 

@@ -6,7 +6,7 @@ import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
 
 /** Takes a cancel back. Refused by the rules: shows `from` again. `as shown`: also refuses a form that is out of date. */
-export function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step<never> {
+export function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
   const decide: OwnChange['decide'] = ({ user, now, terms }) => {
     if (!isToDo(user)) return 'unchanged'
     const change = reinstateAccount(user, now, terms())

@@ -44,9 +44,6 @@ export type WayOut = keyof typeof wayOutTexts
 /** What is wrong with a posted form. */
 export type Faults = { readonly errors: readonly FieldError[] }
 
-/** A view with a form: the errors of what was posted, if it was refused. */
-export type Asking = { readonly errors?: readonly FieldError[] | undefined }
-
 /** Whether a form was refused. */
 export function isFaulty(parsed: unknown): parsed is Faults {
   return Array.isArray((parsed as Partial<Faults>).errors)

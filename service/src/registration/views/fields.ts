@@ -1,7 +1,7 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { errorText, type FieldError, type InputName } from './faults.ts'
 import { icon } from './icons.ts'
-import type { Content } from './layout.ts'
+import type { Content, View, ViewName } from './layout.ts'
 import type { EnteredAnswers } from './parts.ts'
 import { sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
@@ -14,8 +14,8 @@ export type Answers = {
 }
 
 /** A view that asks something: the errors of the answers so far, the heading, and the view's own parts. */
-export function question(answers: Answers, asked: Content): Content {
-  return {
+export function question(view: ViewName, answers: Answers, asked: Content): View {
+  const content = {
     asks: true,
     ...asked,
     faulty: (answers.errors ?? []).length > 0,
@@ -23,6 +23,7 @@ export function question(answers: Answers, asked: Content): Content {
 <h1 tabindex="-1">${asked.title}</h1>
 ${asked.body}`,
   }
+  return { view, page: answers.page, content }
 }
 
 /** Radio buttons as a group, with the error of the choice. */

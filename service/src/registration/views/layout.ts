@@ -25,8 +25,34 @@ export type Content = {
   readonly signals?: Readonly<Record<string, string>>
 }
 
-/** The whole document of a view. */
-export function document(view: string, page: Page, content: Content): string {
+/** A view as it is drawn; `view` is the name that the embed's `VIEW` event carries. */
+export type View = { readonly view: ViewName; readonly page: Page; readonly content: Content }
+
+/** The names of all views. */
+export type ViewName =
+  | 'OPEN'
+  | 'FRAME'
+  | 'LINK_ENDED'
+  | 'PROBLEM'
+  | 'CHALLENGE'
+  | 'DETAILS_REVIEW'
+  | 'DETAILS_EDIT'
+  | 'PLAN'
+  | 'NO_BENEFITS'
+  | 'BENEFITS'
+  | 'CHECK_ANSWERS'
+  | 'DONE'
+  | 'ALREADY_ENROLLED'
+  | 'SWAP'
+  | 'SWAP_CONFIRM'
+  | 'OFFER_CHANGE'
+  | 'OFFER_CONFIRM'
+  | 'BENEFICIARIES'
+  | 'BENEFICIARIES_EDIT'
+  | 'CANCEL'
+
+/** The whole document of a view, in its language. Never refuses: every text of the view is escaped. */
+export function document({ view, page, content }: View): string {
   const say = sayIn(page)
 
   const { displayname } = page.partner

@@ -53,9 +53,3 @@ export type Page = {
   /** Whether an operator made the link that opened the page. */
   readonly byoperator?: boolean
 }
-
-/** What every view has: its name, and its surroundings. */
-export type ViewOf<Name extends string> = {
-  readonly view: Name
-  readonly page: Page
-}

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { MOST_BENEFICIARIES, relationships } from '@benefit-enrolment/contract'
 import { nameBeneficiariesOf, namingBenefits } from '../../../accounts/beneficiaries.ts'
+import { type Html, html } from '../../../http/html.ts'
 import type { OpenDesignation } from '../../../membership/records/designations.ts'
 import { designationOf } from '../../../membership/rules/designations.ts'
 import { enrolmentOf } from '../../../membership/rules/enrolments.ts'
@@ -11,40 +13,84 @@ import { dueDay } from '../../steps/cards.ts'
 import { changeOwn } from '../../steps/change-own.ts'
 import { designationsOf, namingAhead } from '../../steps/naming.ts'
 import type { Posted, Step } from '../../steps/step.ts'
+import { dateInputs } from '../../views/birth-date.ts'
 import { isFaulty } from '../../views/faults.ts'
-import type { BeneficiariesEditView } from './form.ts'
-import { addedKind, changesRows, parseBeneficiaries, rowsIn, rowsOf } from './rows.ts'
+import {
+  type Answers,
+  errorOf,
+  fault,
+  form,
+  inputId,
+  question,
+  selectField,
+  textField,
+} from '../../views/fields.ts'
+import { icon } from '../../views/icons.ts'
+import { sayIn } from '../../views/say.ts'
+import { relationshipNames } from '../../views/texts.ts'
+import { waitsNotice } from './list.ts'
+import {
+  addedKind,
+  type BeneficiaryField,
+  type BeneficiaryRow,
+  beneficiaryInput,
+  changesRows,
+  parseBeneficiaries,
+  rowsIn,
+  rowsOf,
+} from './rows.ts'
 
 /**
  * The inputs for the beneficiaries of one benefit, which take effect at once. With `then=done` the person comes here from an
  * agreement, goes on to its confirmation, and can do so without naming anybody.
  */
-export function beneficiaryEdit(name: string): Step<BeneficiariesEditView> {
+export function beneficiaryEdit(name: string): Step {
   return {
-    show: async (visit, { form, posted }) => {
+    show: async (visit, { form: asked, posted, errors }) => {
       const benefit = benefitAt(visit, name)
       if (!benefit) return { to: visit.isMember ? 'beneficiaries' : '' }
       const waiting = enrolmentOf(visit.user, name, one => isLive(one) && one.state === 'actionrequired')
       const isWaiting = waiting !== undefined && !hasBeneficiary(visit.user, benefit)
-      const isOnWay = isOnTheWay(visit, form)
+      const isOnWay = isOnTheWay(visit, asked)
       const { outcome } = visit.session
-      return {
-        view: 'BENEFICIARIES_EDIT',
-        page: pageOf(visit),
-        name,
-        displayname: benefit.displayname[visit.locale],
-        rows: posted ? rowsIn(posted) : rowsOf(await peopleOf(visit, name)),
-        added: posted && addedKind(posted),
-        isonway: isOnWay,
-        // The frame tells its host at once what was agreed to; the confirmation that follows does not tell it again.
-        outcome: isOnWay && !posted && outcome !== 'challengefailed' ? (outcome ?? undefined) : undefined,
-        waits: isWaiting ? { dueon: dueDay(visit, waiting) } : undefined,
-        version: posted?.get('version') ?? versionShown(visit.user, name),
-      }
+      const page = pageOf(visit)
+      const say = sayIn(page)
+      const answers = { page, errors }
+      const rows = posted ? rowsIn(posted) : rowsOf(await peopleOf(visit, name))
+      const added = posted && addedKind(posted)
+      // The last row of its kind, if one was just asked for.
+      const isNew = ({ kind }: BeneficiaryRow, at: number) => kind === added && rows[at + 1]?.kind !== added
+      // The frame tells its host at once what was agreed to; the confirmation that follows does not tell it again.
+      const isTold = isOnWay && !posted && outcome !== null && outcome !== 'challengefailed'
+      return question('BENEFICIARIES_EDIT', answers, {
+        title: say`Who receives what ${benefit.displayname[visit.locale]} pays?`,
+        ...(isOnWay ? {} : { back: 'beneficiaries' }),
+        signals: isTold ? { outcome } : {},
+        body: html`<p class="lead">${say`A beneficiary receives what a benefit pays after your death. You can change your choice at any time.`}</p>
+${isWaiting && waitsNotice(page, dueDay(visit, waiting))}
+<p>${say`Name one person or more. Their shares add up to 100%.`}</p>
+${form(answers, `beneficiaries/${name}`, [
+  html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
+  html`<input type="hidden" name="version" value="${posted?.get('version') ?? versionShown(visit.user, name)}">`,
+  isOnWay && html`<input type="hidden" name="then" value="done">`,
+  rows.map((row, at) => [
+    isFirstBackup(rows, at) &&
+      html`<h2>${say`Backups`}</h2><p>${say`They receive it only if nobody above can. Their shares add up to 100%, too.`}</p>`,
+    personFields(answers, row, { at: at + 1, ismany: rows.length > 1, isnew: isNew(row, at) }),
+  ]),
+  rows.length < MOST_BENEFICIARIES &&
+    html`<p class="more"><button class="secondary"
+name="add" value="primary">${icon('plus')}${say`Add another person`}</button><button class="secondary"
+name="add" value="contingent">${icon('plus')}${say`Add a backup`}</button></p>`,
+  html`<p class="actions"><button class="primary">${isOnWay ? say`Continue` : say`Save`}</button>${
+    isOnWay && html`<a class="secondary" href="${page.root}/done?told">${say`Do this later`}</a>`
+  }</p>`,
+])}`,
+      })
     },
-    post: async (visit, form) => {
+    post: async (visit, posted) => {
       if (!benefitAt(visit, name)) return { to: visit.isMember ? 'beneficiaries' : '' }
-      return changesRows(form) ? 'again' : nameNow(visit, form, name)
+      return changesRows(posted) ? 'again' : nameNow(visit, posted, name)
     },
   }
 }
@@ -91,4 +137,56 @@ async function nameNow(visit: Visit, form: URLSearchParams, name: string): Promi
   if (reply !== 'done') return 'gone'
   if (!isOnTheWay(visit, form)) return { to: 'beneficiaries?saved=yes' }
   return { to: namingAhead({ ...visit, user: named }) ?? 'done?told' }
+}
+
+function isFirstBackup(rows: readonly BeneficiaryRow[], at: number): boolean {
+  return rows[at]?.kind === 'contingent' && rows[at - 1]?.kind !== 'contingent'
+}
+
+function personFields(
+  whole: Answers,
+  row: BeneficiaryRow,
+  { at, ismany, isnew }: { readonly at: number; readonly ismany: boolean; readonly isnew: boolean },
+): Html {
+  const say = sayIn(whole.page)
+
+  const named = (field: BeneficiaryField) => beneficiaryInput(at, field)
+  const kept = Object.fromEntries(
+    Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
+  )
+  const answers = { ...whole, kept }
+  return html`<fieldset class="person"><legend class="label"${
+    isnew && html` tabindex="-1" data-focus`
+  }>${say`Person ${at}`}</legend>
+<input type="hidden" name="${named('kind')}" value="${row.kind}">
+${textField(answers, { input: named('name'), label: say`Full name`, hint: say`You can also name a trust.` })}
+${selectField(
+  answers,
+  { input: named('relationship'), label: say`Relationship to you`, size: 'middle' },
+  {
+    empty: say`Choose`,
+    list: relationships.map(code => [code, say(relationshipNames[code])]),
+  },
+)}
+${textField(answers, { input: named('share'), label: say`Share in percent`, inputmode: 'numeric', size: 'short' })}
+${birthDateOf(answers, at)}
+${textField(answers, { input: named('contact'), label: say`Phone number or address`, optional: true })}
+${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${say`Remove person ${at}`}</button></p>`}
+</fieldset>`
+}
+
+function birthDateOf(answers: Answers, at: number): Html {
+  const say = sayIn(answers.page)
+
+  const id = inputId(beneficiaryInput(at, 'dobmonth'))
+  const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
+  return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
+<legend class="label">${say`Date of birth`} <span class="optional">${say`(optional)`}</span></legend>
+${fault(answers, id, error)}
+${dateInputs(
+  answers,
+  part => beneficiaryInput(at, `dob${part}`),
+  () => error !== undefined,
+)}
+</fieldset>`
 }

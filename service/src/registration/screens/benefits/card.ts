@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { coverageFacts } from '../../views/coverage.ts'
-import { inputId } from '../../views/fields.ts'
+import { type Answers, inputId } from '../../views/fields.ts'
 import { costText, dayText, worthText } from '../../views/format.ts'
 import { type IconName, icon } from '../../views/icons.ts'
 import type { BenefitCard, BenefitStatus, Cost } from '../../views/parts.ts'
@@ -10,7 +10,7 @@ import type { Localized, Page } from '../../views/surroundings.ts'
 
 /** One benefit: a row that can be ticked where `box` is the id of its box, and details that open below it. */
 export function benefitRow(
-  { page, focus }: { readonly page: Page; readonly focus?: string | undefined },
+  { answers: { page }, focus }: { readonly answers: Answers; readonly focus: string | undefined },
   card: BenefitCard,
   box?: string,
 ): Html {

@@ -16,10 +16,10 @@ import { saveAnswers } from '../../steps/save-answers.ts'
 import type { Step } from '../../steps/step.ts'
 import { swapOptionsOf } from '../../steps/swap-options.ts'
 import { isFaulty } from '../../views/faults.ts'
-import { type BenefitsView, parseBenefits } from './view.ts'
+import { benefitsView, parseBenefits } from './view.ts'
 
 /** The benefits that a member has, and those that fit into free slots. */
-export const memberBenefits: Step<BenefitsView> = {
+export const memberBenefits: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
     if (!offer) return { to: 'overview' }
@@ -33,11 +33,8 @@ export const memberBenefits: Step<BenefitsView> = {
     const held = visit.user.enrolments.filter(
       enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
     )
-    return {
-      view: 'BENEFITS',
-      page: pageOf(visit),
-      back: 'overview',
-      leaving: leavingOn(visit),
+    const shelf = {
+      answers: { page: pageOf(visit), errors: typed.errors },
       offername: offer.displayname[visit.locale],
       slots: free + slotless.length,
       waitingslots: waiting.length,
@@ -68,6 +65,7 @@ export const memberBenefits: Step<BenefitsView> = {
       focus,
       paths,
     }
+    return benefitsView(shelf, 'overview', leavingOn(visit))
   },
   post: async (visit, form) => {
     const { selectable, free, slotless } = choosableByMember(visit)

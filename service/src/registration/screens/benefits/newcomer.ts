@@ -4,10 +4,10 @@ import { foundPlan, picksOf, plansFor, stepOf } from '../../steps/plans.ts'
 import { saveAnswers } from '../../steps/save-answers.ts'
 import type { Step } from '../../steps/step.ts'
 import { isFaulty } from '../../views/faults.ts'
-import { type BenefitsView, parseBenefits } from './view.ts'
+import { benefitsView, parseBenefits } from './view.ts'
 
 /** The benefits of a newcomer's plan. */
-export const benefits: Step<BenefitsView> = {
+export const benefits: Step = {
   show: (visit, typed) => {
     const found = foundPlan(visit)
     if ('to' in found) return found
@@ -15,12 +15,10 @@ export const benefits: Step<BenefitsView> = {
     const chosen = typed.posted?.getAll('benefit') ?? picksOf(visit, found)
     const focus = visit.deepLink?.productname
     const startsAt = visit.now
-    return {
-      view: 'BENEFITS',
-      page: pageOf(visit, stepOf(visit, 'benefits')),
+    const shelf = {
+      answers: { page: pageOf(visit, stepOf(visit, 'benefits')), errors: typed.errors },
       offername: offer.displayname[visit.locale],
       slots: Math.min(offer.slots, selectable.length),
-      back: plansFor(visit).plans.length > 1 ? 'plan' : 'details',
       cards: [
         ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
         ...selectable.map(benefit =>
@@ -37,6 +35,7 @@ export const benefits: Step<BenefitsView> = {
       ],
       focus,
     }
+    return benefitsView(shelf, plansFor(visit).plans.length > 1 ? 'plan' : 'details')
   },
   post: async (visit, form) => {
     const found = foundPlan(visit)

@@ -1,36 +1,32 @@
 import { type Html, html } from '../../../http/html.ts'
-import type { Asking, Parsed } from '../../views/faults.ts'
-import { errorOf, fault, form, inputId, primary, question } from '../../views/fields.ts'
+import type { Parsed } from '../../views/faults.ts'
+import { type Answers, errorOf, fault, form, inputId, primary, question } from '../../views/fields.ts'
 import { dayText } from '../../views/format.ts'
-import type { Content } from '../../views/layout.ts'
+import type { View } from '../../views/layout.ts'
 import { leavingNotice, memberPathList } from '../../views/lists.ts'
 import type { BenefitCard, BenefitStatus, IsoDate, MemberPaths } from '../../views/parts.ts'
 import { type Say, sayIn } from '../../views/say.ts'
-import type { Page, ViewOf } from '../../views/surroundings.ts'
+import type { Page } from '../../views/surroundings.ts'
 import { benefitRow, runningTotal } from './card.ts'
 
 /** The benefits to read about and choose. */
-export type BenefitsView = ViewOf<'BENEFITS'> &
-  Asking & {
-    readonly offername: string
-    readonly slots: number
-    /** How many of these are not optional: a member already has them, and they wait for the person. */
-    readonly waitingslots?: number
-    readonly cards: readonly BenefitCard[]
-    /** The benefit that a deep link is about: shown first, and opened. */
-    readonly focus?: string | undefined
-    /** What a member can do with these benefits; absent for a newcomer. */
-    readonly paths?: MemberPaths
-    /** The last day of all benefits, if they are about to end. */
-    readonly leaving?: IsoDate | undefined
-    /** The path of the view before this one; `details` when absent. */
-    readonly back?: string | undefined
-  }
+type Shelf = {
+  readonly answers: Answers
+  readonly offername: string
+  readonly slots: number
+  /** How many of these are not optional: a member already has them, and they wait for the person. */
+  readonly waitingslots?: number
+  readonly cards: readonly BenefitCard[]
+  /** The benefit that a deep link is about: shown first, and opened. */
+  readonly focus: string | undefined
+  /** What a member can do with these benefits; absent for a newcomer. */
+  readonly paths?: MemberPaths
+}
 
-/** The benefits to read about and choose, in groups. */
-export function drawBenefits(view: BenefitsView): Content {
-  const { page, cards, slots, focus } = view
-
+/** The benefits to read about and choose, in groups. `leaving`: the last day of all benefits, if they are about to end. */
+export function benefitsView(shelf: Shelf, back: string, leaving?: IsoDate): View {
+  const { answers, cards, slots, focus, paths } = shelf
+  const { page } = answers
   const say = sayIn(page)
 
   const groups = groupCards(cards)
@@ -51,71 +47,79 @@ export function drawBenefits(view: BenefitsView): Content {
   ].filter(({ found, asks }) => found.length > 0 && (choosing || !asks))
   const all = html`<div class="groups">${lists
     .sort(firstWhere(({ found }) => found.some(isOf(focus))))
-    .map(list => (list.asks ? choices(view, list) : cardList(view, list)))}</div>`
-  return question(view, {
+    .map(list => (list.asks ? choices(shelf, list) : cardList(shelf, list)))}</div>`
+  return question('BENEFITS', answers, {
     title,
     wide: true,
-    asks: choosing || !view.paths,
-    back: view.back ?? 'details',
-    body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
-<p class="lead">${lead(view, choosing ? groups.available : [])}${
+    asks: choosing || !paths,
+    back,
+    body: html`${leaving !== undefined && leavingNotice(page, leaving, 'all')}
+<p class="lead">${lead(shelf, choosing ? groups.available.length : 0)}${
       starts && ` ${say`Coverage starts on ${dayText(page, starts)}.`}`
     }</p>
 ${
-  choosing || !view.paths
-    ? form(view, 'benefits', [
+  choosing || !paths
+    ? form(answers, 'benefits', [
         all,
         html`<div class="bottom">${
           choosing &&
           html`<div class="sums">${count(page, chosen.length, slots)}${runningTotal(
             page,
-            { included: view.paths ? [] : groups.included, chosen },
-            view.paths !== undefined,
+            { included: paths ? [] : groups.included, chosen },
+            paths !== undefined,
           )}</div>`
         }${primary(say`Continue`)}</div>`,
       ])
     : all
 }
-${view.paths && memberPathList(page, view.paths)}`,
+${paths && memberPathList(page, paths)}`,
   })
 }
 
 /** How many of `open` can be chosen. */
-function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
-  const say = sayIn(view.page)
-
-  const { offername, slots, paths, waitingslots = 0 } = view
+function lead(
+  { answers, offername, slots, paths, waitingslots = 0, cards, focus }: Shelf,
+  open: number,
+): string {
+  const say = sayIn(answers.page)
   const free = slots - waitingslots
-  if (free > 0 && open.length > 0) return leadOf(say, { free, offername, isMember: paths !== undefined })
+  if (free > 0 && open > 0 && paths)
+    return free === 1
+      ? say`You can choose 1 more benefit with ${offername}.`
+      : say`You can choose up to ${free} more benefits with ${offername}.`
+  if (free > 0 && open > 0)
+    return free === 1
+      ? say`With ${offername} you can choose 1 benefit.`
+      : say`With ${offername} you can choose up to ${free} benefits.`
   if (!paths) return say`These come with ${offername}. There is nothing to choose.`
-  const { yours, waiting, swap, unavailable } = groupCards(view.cards)
+  const { yours, waiting, swap, unavailable } = groupCards(cards)
   const hasAny = yours.length + waiting.length + swap.length > 0
   if (!hasAny) return say`Your plan is ${offername}. You have no benefits right now.`
   // What the person came for is listed first, and may be none of theirs.
-  const isFirst = unavailable.some(isOf(view.focus))
+  const isFirst = unavailable.some(isOf(focus))
   return isFirst ? say`Your plan is ${offername}.` : say`Your plan is ${offername}, with these benefits:`
 }
 
 /** Benefits under one heading. */
 type CardGroup = { readonly heading: string; readonly found: readonly BenefitCard[] }
 
-function cardList(view: BenefitsView, { heading, found }: CardGroup): Html {
-  const shown = found.toSorted(firstWhere(isOf(view.focus))).map(card => benefitRow(view, card))
+function cardList(shelf: Shelf, { heading, found }: CardGroup): Html {
+  const shown = found.toSorted(firstWhere(isOf(shelf.focus))).map(card => benefitRow(shelf, card))
   return html`<section class="cards"><h2>${heading}</h2><div class="rows">${shown}</div></section>`
 }
 
-function choices(view: BenefitsView, { heading, found }: CardGroup): Html {
-  const { focus } = view
-  const error = errorOf(view, 'benefit')
+function choices(shelf: Shelf, { heading, found }: CardGroup): Html {
+  const { focus, answers } = shelf
+  const error = errorOf(answers, 'benefit')
   // The link of an error leads to the first box of the whole form.
-  const first = firstShown(view)
+  const first = firstShown(shelf)
   return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
 <legend><h2>${heading}</h2></legend>
-${found.some(isOf(first)) && fault(view, 'benefit', error)}
+${found.some(isOf(first)) && fault(answers, 'benefit', error)}
 <div class="rows">${found
     .toSorted(firstWhere(isOf(focus)))
     .map(card =>
-      benefitRow(view, card, card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)),
+      benefitRow(shelf, card, card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)),
     )}</div>
 </fieldset>`
 }
@@ -135,7 +139,7 @@ function commonStart(cards: readonly BenefitCard[]): string | undefined {
   return others.length === 0 ? start : undefined
 }
 
-function firstShown({ cards, focus }: BenefitsView): string | undefined {
+function firstShown({ cards, focus }: Shelf): string | undefined {
   const { waiting, available } = groupCards(cards)
   const isFirst = available.some(isOf(focus))
   const shown = isFirst || waiting.length === 0 ? available : waiting
@@ -189,21 +193,6 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
   if (chosen.length === 0 && allowed.required)
     return { errors: [{ input: 'benefit', code: 'benefits_missing' }] }
   return chosen
-}
-
-/** How many benefits there are to choose. */
-function leadOf(
-  say: Say,
-  {
-    free,
-    offername,
-    isMember,
-  }: { readonly free: number; readonly offername: string; readonly isMember: boolean },
-): string {
-  if (isMember && free === 1) return say`You can choose 1 more benefit with ${offername}.`
-  if (isMember) return say`You can choose up to ${free} more benefits with ${offername}.`
-  if (free === 1) return say`With ${offername} you can choose 1 benefit.`
-  return say`With ${offername} you can choose up to ${free} benefits.`
 }
 
 function countText(say: Say, chosen: number, slots: number): string {

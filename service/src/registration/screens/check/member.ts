@@ -19,10 +19,10 @@ import { checkConsents } from '../../steps/posted.ts'
 import { confirmsOlder } from '../../steps/save-answers.ts'
 import type { Step } from '../../steps/step.ts'
 import type { ConsentText } from '../../views/parts.ts'
-import type { CheckAnswersView } from './view.ts'
+import { checkView } from './view.ts'
 
 /** What a member is about to add, with the consents that are needed. */
-export const memberCheck: Step<CheckAnswersView> = {
+export const memberCheck: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
     const chosen = pickedBenefits(visit)
@@ -32,10 +32,7 @@ export const memberCheck: Step<CheckAnswersView> = {
     }
     const tried = withAdded(visit.user, wantedOf(visit, chosen), visit.now, visit.terms)
     const after = visitAfter(visit, tried)
-    return {
-      view: 'CHECK_ANSWERS',
-      page: pageOf(visit),
-      details: detailsOf(visit.person),
+    return checkView({ page: pageOf(visit), errors: typed.errors }, detailsOf(visit.person), {
       offername: offer.displayname[visit.locale],
       benefits: chosen.map(benefit => {
         const row = heldEnrolment(after.user, benefit.name) ?? liveEnrolment(after.user, benefit.name)
@@ -44,12 +41,12 @@ export const memberCheck: Step<CheckAnswersView> = {
       choosable: true,
       isAddition: true,
       consents: consentsFor(visit, chosen, typed.posted),
-    }
+    })
   },
 }
 
 /** Adds the benefits that a member chose; a repeat gets the same confirmation. */
-export const memberEnrol: Step<CheckAnswersView> = {
+export const memberEnrol: Step = {
   show: memberCheck.show,
   post: async (visit, form) => {
     const chosen = pickedBenefits(visit)

@@ -15,10 +15,10 @@ import { confirmsOlder } from '../../steps/save-answers.ts'
 import { type Posted, type Step, showedOther } from '../../steps/step.ts'
 import type { WayOut } from '../../views/faults.ts'
 import type { ConsentText } from '../../views/parts.ts'
-import type { CheckAnswersView } from './view.ts'
+import { checkView } from './view.ts'
 
 /** All answers once more, with the consents that are needed. */
-export const check: Step<CheckAnswersView> = {
+export const check: Step = {
   show: (visit, typed) => {
     const found = foundPlan(visit)
     if ('to' in found) return found
@@ -26,21 +26,19 @@ export const check: Step<CheckAnswersView> = {
     const chosen = chosenBenefits(visit, found)
     const trial = { offer: found.offer, picks: picksOf(visit, found), consents: [], startsAt: visit.now }
     const after = visitAfter(visit, createAccount(visit.user, trial, visit.now, visit.terms))
-    return {
-      view: 'CHECK_ANSWERS',
-      page: pageOf(visit, stepOf(visit, 'check')),
-      details: detailsOf(visit.person),
+    const answers = { page: pageOf(visit, stepOf(visit, 'check')), errors: typed.errors }
+    return checkView(answers, detailsOf(visit.person), {
       offername: found.offer.displayname[visit.locale],
       benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, visit.now)),
       isfirstfree: found.offer.firstmonth === 'free',
       choosable: found.selectable.length > 0,
       consents: consentsToEnrol(visit, chosen, typed.posted),
-    }
+    })
   },
 }
 
 /** Enrols exactly once, however often the button is pressed; each press gets the same confirmation. */
-export const enrol: Step<CheckAnswersView> = {
+export const enrol: Step = {
   show: check.show,
   post: async (visit, form) => {
     const found = foundPlan(visit)

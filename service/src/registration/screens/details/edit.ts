@@ -16,49 +16,45 @@ import { changeOwn } from '../../steps/change-own.ts'
 import { saveAnswers } from '../../steps/save-answers.ts'
 import type { Posted, Step } from '../../steps/step.ts'
 import { groupText } from '../../views/details.ts'
-import { type Asking, isFaulty } from '../../views/faults.ts'
+import { isFaulty } from '../../views/faults.ts'
 import { form, primary, question } from '../../views/fields.ts'
 import { icon } from '../../views/icons.ts'
-import type { Content } from '../../views/layout.ts'
-import type { Details, DetailsGroup, EnteredAnswers } from '../../views/parts.ts'
+import type { DetailsGroup } from '../../views/parts.ts'
 import { later, sayIn } from '../../views/say.ts'
-import type { ViewOf } from '../../views/surroundings.ts'
 import { drawInputs, keptDetails, parseDetails } from './inputs.ts'
 import { lostBetween, pathAfter } from './lost-cover.ts'
 import { detailsPage, suggestedTo } from './review.ts'
 
-/** The inputs of one group. They show `kept` instead of `details` when it is given. */
-export type DetailsEditView = ViewOf<'DETAILS_EDIT'> &
-  Asking & {
-    readonly group: DetailsGroup
-    readonly details: Details
-    readonly kept?: EnteredAnswers | undefined
-    /** What the partner has sent since, offered beside the confirmed data. */
-    readonly suggestion?: Details | undefined
-    /** True for a member for whom other details may end a benefit. */
-    readonly mayend?: boolean | undefined
-  }
-
 /** The inputs for one group of details. A newcomer's answers are kept in the draft, a member's take effect at once. */
-export function edit(group: DetailsGroup): Step<DetailsEditView> {
+export function edit(group: DetailsGroup): Step {
   return {
     show: (visit, typed) => {
       const { isMember, person, sent } = visit
       const newer = isMember ? laidOver(person, sent, group) : sent
-      return {
-        view: 'DETAILS_EDIT',
-        page: detailsPage(visit),
-        group,
-        details: detailsOf(person),
-        mayend: isMember && (group === 'address' || group === 'dob'),
-        suggestion: suggestedTo(visit).includes(group) ? detailsOf(newer) : undefined,
-        kept: typed.posted && Object.fromEntries(typed.posted),
-      }
+      const page = detailsPage(visit)
+      const say = sayIn(page)
+      const kept = typed.posted ? Object.fromEntries(typed.posted) : keptDetails(detailsOf(person))
+      const answers = { page, errors: typed.errors, kept }
+      return question('DETAILS_EDIT', answers, {
+        title: say(questions[group]),
+        back: 'details',
+        body: html`${
+          suggestedTo(visit).includes(group) &&
+          html`<p class="notice info">${icon('info')}<span>${say`${page.partner.displayname} sent:`}
+<strong>${groupText(page, detailsOf(newer), group)}</strong></span></p>`
+        }
+${
+  isMember &&
+  (group === 'address' || group === 'dob') &&
+  html`<p class="hint">${say`A benefit that does not fit your new details will end.`}</p>`
+}
+${form(answers, `details/${group}`, [drawInputs(group, answers), primary(say`Save and continue`)])}`,
+      })
     },
-    post: async (visit, form) => {
-      const clean = parseDetails(group, form, visit.today)
+    post: async (visit, posted) => {
+      const clean = parseDetails(group, posted, visit.today)
       if (isFaulty(clean)) return clean
-      if (visit.isMember) return updateDetails(visit, form, { group, given: personOfClean(clean) })
+      if (visit.isMember) return updateDetails(visit, posted, { group, given: personOfClean(clean) })
       return saveAnswers(visit, { to: afterAnswering(visit, group, personOfClean(clean)) }, (draft, sent) =>
         withAnswer(draft, { group, clean, sent }),
       )
@@ -104,27 +100,6 @@ async function updateDetails(
   })
   if (reply === 'conflict') return reply
   return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
-}
-
-/** One group of inputs, filled with what was typed or what is known. */
-export function drawEdit(view: DetailsEditView): Content {
-  const { page, group, suggestion } = view
-
-  const say = sayIn(page)
-  const title = say(questions[group])
-  const kept = view.kept ?? keptDetails(view.details)
-  const answers = { ...view, kept }
-  return question(answers, {
-    title,
-    back: 'details',
-    body: html`${
-      suggestion &&
-      html`<p class="notice info">${icon('info')}<span>${say`${page.partner.displayname} sent:`}
-<strong>${groupText(page, suggestion, group)}</strong></span></p>`
-    }
-${view.mayend && html`<p class="hint">${say`A benefit that does not fit your new details will end.`}</p>`}
-${form(answers, `details/${group}`, [drawInputs(group, answers), primary(say`Save and continue`)])}`,
-  })
 }
 
 const questions: Readonly<Record<DetailsGroup, string>> = {

@@ -1,4 +1,4 @@
-import { type Instant, lockedFrom } from '../../../calendar/calendar.ts'
+import { lockedFrom } from '../../../calendar/calendar.ts'
 import { html } from '../../../http/html.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
 import type { User } from '../../../membership/rules/state.ts'
@@ -15,57 +15,54 @@ import { confirmsOlder } from '../../steps/save-answers.ts'
 import type { Step } from '../../steps/step.ts'
 import { consentFields } from '../../views/consents.ts'
 import { coverageSection, totalSection } from '../../views/coverage.ts'
-import type { Asking } from '../../views/faults.ts'
 import { form, primary, question } from '../../views/fields.ts'
 import { dayText, deadlineText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
-import type { Content } from '../../views/layout.ts'
 import { benefitList } from '../../views/lists.ts'
-import type { BenefitLine, ConsentText } from '../../views/parts.ts'
+import type { BenefitLine } from '../../views/parts.ts'
 import { sayIn } from '../../views/say.ts'
-import type { ViewOf } from '../../views/surroundings.ts'
-import { heldLines, inputFor, type OfferChoice, proposed } from './choices.ts'
-
-/** What a plan change gives and takes, before it is made. */
-export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
-  Asking & {
-    readonly from: string
-    readonly to: OfferChoice
-    readonly gained: readonly BenefitLine[]
-    readonly lost: readonly BenefitLine[]
-    readonly kept: readonly BenefitLine[]
-    /** What a pending swap will still bring after the change. */
-    readonly swapped?: readonly BenefitLine[]
-    /** True when the change cancels a pending swap. */
-    readonly dropsswap?: boolean | undefined
-    readonly undountil?: Instant | undefined
-    readonly consents: readonly ConsentText[]
-  }
+import { swapDropped } from './change.ts'
+import { heldLines, inputFor, proposed } from './choices.ts'
 
 /** What a change gives, takes and keeps, before it is made. */
-export const offerConfirm: Step<OfferConfirmView> = {
-  show: (visit, typed) => {
-    const found = proposed(visit, typed.form)
+export const offerConfirm: Step = {
+  show: (visit, { form: asked, posted, errors }) => {
+    const found = proposed(visit, asked)
     const current = offerOf(visit.terms, visit.user)
     if (!found || !current) return { to: 'offer' }
-    const { changed, choice, gained } = found
-    const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
+    const { changed, choice } = found
+    const page = pageOf(visit)
+    const say = sayIn(page)
     const after = visitAfter(visit, changed)
-    return {
-      view: 'OFFER_CONFIRM',
-      page: pageOf(visit),
-      from: current.displayname[visit.locale],
-      to: choice,
-      gained: gained.map(benefit =>
-        foreseenLine(visit, after, benefit, changed.effectiveAt, changed.effectiveAt),
-      ),
-      lost: lostLines(visit, changed),
-      kept: heldLines(after, changed.kept),
-      swapped: comingBySwap(after),
-      dropsswap: dropsSwap,
-      undountil: changed.isImmediate ? undefined : lockedFrom(changed.effectiveAt, current.cutoffhours),
-      consents: consentsFor(visit, gained, typed.posted),
-    }
+    const at = changed.effectiveAt
+    const gained = found.gained.map(benefit => foreseenLine(visit, after, benefit, at, at))
+    const kept = heldLines(after, changed.kept)
+    // What a pending swap will still bring after the change.
+    const swapped = comingBySwap(after)
+    const answers = { page, errors }
+    const list = (heading: string, lines: readonly BenefitLine[]) =>
+      html`<section><h2>${heading}</h2>${
+        lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${say`Nothing`}</p>`
+      }</section>`
+    const undoable = !changed.isImmediate && deadlineText(page, lockedFrom(at, current.cutoffhours))
+    return question('OFFER_CONFIRM', answers, {
+      title: say`Check your new plan`,
+      back: 'offer',
+      body: html`<p class="lead">${say`You move from ${current.displayname[visit.locale]} to ${choice.displayname} on ${dayText(page, choice.effectiveon)}.`}</p>
+${list(say`You gain`, gained)}
+${list(say`You lose`, lostLines(visit, changed))}
+${list(say`You keep`, kept)}
+${swapped.length > 0 && list(say`Your swap so far`, swapped)}
+${visit.user.swap !== undefined && changed.user.swap === undefined && swapDropped(page)}
+${totalSection(page, [...gained, ...kept, ...swapped])}
+${coverageSection(page, gained)}
+${undoable && html`<p class="withsign">${icon('clock')}${say`You can undo this until ${undoable}.`}</p>`}
+${form(answers, 'offer/confirm', [
+  html`<input type="hidden" name="offername" value="${choice.offer}">`,
+  consentFields(answers, consentsFor(visit, found.gained, posted)),
+  primary(say`Change my plan`),
+])}`,
+    })
   },
   post: async (visit, form) => {
     if (isMade(visit, form.get('offername') ?? '')) return confirmMade(visit, 'changed')
@@ -120,39 +117,5 @@ function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
     if (startson !== undefined)
       return startson <= endson ? { ...line, startson, endson } : { ...line, endson: undefined }
     return since === undefined && line.endson === undefined ? line : { ...line, endson }
-  })
-}
-
-/** What the change gives, takes and keeps. */
-export function drawOfferConfirm(view: OfferConfirmView): Content {
-  const { page, from, to, consents, undountil, swapped = [] } = view
-
-  const say = sayIn(page)
-
-  const answers = { page, errors: view.errors }
-  const list = (heading: string, lines: readonly BenefitLine[]) =>
-    html`<section><h2>${heading}</h2>${
-      lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${say`Nothing`}</p>`
-    }</section>`
-  return question(answers, {
-    title: say`Check your new plan`,
-    back: 'offer',
-    body: html`<p class="lead">${say`You move from ${from} to ${to.displayname} on ${to.effectiveon ? dayText(page, to.effectiveon) : ''}.`}</p>
-${list(say`You gain`, view.gained)}
-${list(say`You lose`, view.lost)}
-${list(say`You keep`, view.kept)}
-${swapped.length > 0 && list(say`Your swap so far`, swapped)}
-${view.dropsswap && html`<p class="withsign">${icon('alert')}${say`The swap that you had planned will not happen.`}</p>`}
-${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
-${coverageSection(page, view.gained)}
-${
-  undountil !== undefined &&
-  html`<p class="withsign">${icon('clock')}${say`You can undo this until ${deadlineText(page, undountil)}.`}</p>`
-}
-${form(answers, 'offer/confirm', [
-  html`<input type="hidden" name="offername" value="${to.offer}">`,
-  consentFields(answers, consents),
-  primary(say`Change my plan`),
-])}`,
   })
 }

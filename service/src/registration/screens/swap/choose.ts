@@ -6,7 +6,7 @@ import { pageOf, type Visit } from '../../session/visit.ts'
 import { isPairCalledOff } from '../../steps/ahead.ts'
 import { cardOf, localDay, nameLine, standingLine } from '../../steps/cards.ts'
 import { parseOneOf } from '../../steps/posted.ts'
-import { type Drawn, drawn, type Step } from '../../steps/step.ts'
+import type { Step } from '../../steps/step.ts'
 import {
   availableFor,
   pairsThatHold,
@@ -29,7 +29,7 @@ import { addressOf, goingLine, pairList, pairsShown, removalsIn, type SwapChoice
  * One question: which benefit to give up, or a free slot to fill, and which to have; what each covers opens beside it. A swap that is
  * planned is shown instead, with the button that undoes it.
  */
-export const swap: Step<Drawn<'SWAP'>> = {
+export const swap: Step = {
   show: (visit, { form: asked, errors }) => {
     const options = swapOptionsOf(visit)
     if (!options) return { to: 'overview' }
@@ -70,7 +70,7 @@ ${
   ])
 }`
     const content = { title: say`Swap a benefit`, wide: isAsked, asks: isAsked, back: 'overview', body }
-    return drawn('SWAP', page, question({ page, errors }, content))
+    return question('SWAP', { page, errors }, content)
   },
   post: (visit, form) => {
     const options = swapOptionsOf(visit)
@@ -108,7 +108,7 @@ function parseExchange(
 }
 
 /** Undoes a pending swap. */
-export const swapUndo: Step<never> = {
+export const swapUndo: Step = {
   show: () => ({ to: 'swap' }),
   post: (visit, form) => swapNow(visit, [], { form }),
 }

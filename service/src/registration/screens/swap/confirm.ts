@@ -6,7 +6,7 @@ import { consentsFor, isOfRecords } from '../../steps/agreements.ts'
 import { visitAfter } from '../../steps/ahead.ts'
 import { localDay } from '../../steps/cards.ts'
 import { checkConsents } from '../../steps/posted.ts'
-import { type Drawn, drawn, type Step } from '../../steps/step.ts'
+import type { Step } from '../../steps/step.ts'
 import { swapOptionsOf } from '../../steps/swap-options.ts'
 import { consentFields } from '../../views/consents.ts'
 import { coverageSection, exchangeSection } from '../../views/coverage.ts'
@@ -17,7 +17,7 @@ import { sayIn } from '../../views/say.ts'
 import { listsOf, pairList, pairsShown, removalsIn, type SwapChoice, slotsOf, swapNow } from './pairs.ts'
 
 /** The chosen swap side by side. Its address names the benefits, so that going back shows the same. */
-export const swapConfirm: Step<Drawn<'SWAP_CONFIRM'>> = {
+export const swapConfirm: Step = {
   show: (visit, { form: asked, posted, errors }) => {
     const wanted = swapIn(visit, asked)
     if (!wanted || wanted.options.isClosed) return { to: 'swap' }
@@ -40,11 +40,7 @@ ${form({ page }, 'swap/confirm', [
   consentFields({ page, errors }, consentsFor(visit, coming, posted)),
   primary(say`Confirm swap`),
 ])}`
-    return drawn(
-      'SWAP_CONFIRM',
-      page,
-      question({ page, errors }, { title: say`Check your swap`, back: 'swap', body }),
-    )
+    return question('SWAP_CONFIRM', { page, errors }, { title: say`Check your swap`, back: 'swap', body })
   },
   post: (visit, form) => {
     const wanted = swapIn(visit, form)

@@ -1,13 +1,127 @@
-import type { Made } from '../../steps/made.ts'
-import { dayText, deadlineText, namesText } from '../../views/format.ts'
-import { sayIn } from '../../views/say.ts'
-import type { Page } from '../../views/surroundings.ts'
+import { html } from '../../http/html.ts'
+import { readConfirmation } from '../../membership/records/confirmations.ts'
+import { isInForce } from '../../membership/rules/state.ts'
+import { displayNameOf } from '../../membership/rules/terms.ts'
+import { wayBack } from '../session/session.ts'
+import { standingText } from '../session/shown.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+import { planName, undoUntil } from '../steps/ahead.ts'
+import { enrolmentLine, lastDayOf, liveLines } from '../steps/cards.ts'
+import { copyAddress } from '../steps/copies.ts'
+import { heldBenefitsOf } from '../steps/held-benefits.ts'
+import type { ConfirmationContent, Made } from '../steps/made.ts'
+import { stillToDo } from '../steps/member-choices.ts'
+import type { Step } from '../steps/step.ts'
+import { copyLink, heldBenefits, totalFacts } from '../views/coverage.ts'
+import { dayText, deadlineText, instantText, namesText } from '../views/format.ts'
+import { icon } from '../views/icons.ts'
+import { benefitList, leave, type Path, pathList, thingsToDo } from '../views/lists.ts'
+import type { BenefitLine, StillToDo } from '../views/parts.ts'
+import { sayIn } from '../views/say.ts'
+import type { Page } from '../views/surroundings.ts'
+import { endedOn } from './ended.ts'
+
+/**
+ * What the session did last, with its reference and dates, what the person can do next, and the benefits with their dates; a
+ * member for whom it no longer holds sees their benefits instead.
+ */
+export const done: Step = {
+  show: async (visit, { form }) => {
+    const { context, partner, user, session, isMember, isOver } = visit
+    const { outcome, reference } = session
+    if (outcome === null || outcome === 'challengefailed' || reference === null) return { to: '' }
+    const content = await readConfirmation(context.database, { partner, user, reference })
+    if (content === undefined) return { to: '' }
+    const { at, made, left, copy } = content as ConfirmationContent
+    const page = pageOf(visit)
+    // What has changed since, by somebody else or because its day has come, is on the overview.
+    if (left !== standingText(user))
+      return isOver ? endedOn(page, 'closed') : { to: isMember ? 'overview' : 'details' }
+    const say = sayIn(page)
+    const goesOn = isMember && !isOver
+    const todo = goesOn ? stillToDo(visit) : undefined
+    const benefits = linesAfter(visit, made)
+    const isWhole =
+      outcome === 'enrolled' || outcome === 'undone' || (outcome === 'changed' && !('from' in made))
+    const { title, lead, next } = doneWords(page, inWords(visit, made), neededIn(benefits, todo))
+    const paths: readonly Path[] = [
+      ...thingsToDo(page, todo),
+      ...undoPath(page, visit, made),
+      ...(goesOn ? [{ to: 'overview', sign: 'list' as const, text: say`See your benefits` }] : []),
+    ]
+    const print =
+      page.shell === 'hosted' &&
+      html`<button type="button" class="quiet" data-print hidden>${say`Print this page`}</button>`
+    const kept = { address: copyAddress(visit, reference), text: say`Save a copy of what you agreed to` }
+    const body = html`<div class="success"><span class="seal">${icon('check')}</span>
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${lead}</p>
+<p class="reference"><span>${say`Your reference`}</span> <strong>${reference}</strong></p>
+<p class="hint">${say`Completed on ${instantText(page, at)}`}</p></div>
+<section><h2>${say`What happens next`}</h2>
+${pathList(page, paths)}
+<ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
+${benefits.length > 0 && html`<section><h2>${say`Your benefits`}</h2>${benefitList(page, benefits)}</section>`}
+${heldBenefits(page, await heldBenefitsOf(visit))}
+${isWhole && totalFacts(page, benefits)}
+<p class="keep">${copy && copyLink(page, kept)}${print}</p>
+${leave(page, { redirecturl: wayBack(visit) })}`
+    // The host of the frame is told of it once.
+    const signals = form.has('told') ? {} : { outcome }
+    return { view: 'DONE', page, content: { title, signals, body } }
+  },
+}
+
+/** The way to undo a change that is still planned, with the time until which it can be undone. */
+function undoPath(page: Page, visit: Visit, made: Made): readonly Path[] {
+  const { swap, pendingOffer } = visit.user
+  const say = sayIn(page)
+  if (made.what === 'cancelled')
+    return made.timing === 'ahead' ? [{ to: 'cancel', sign: 'check', text: say`Keep my benefits` }] : []
+  const isSwap = made.what === 'swapped'
+  const planned = isSwap ? swap : made.what.endsWith('graded') ? pendingOffer : undefined
+  const { undountil } = planned ? undoUntil(visit, planned.at) : {}
+  if (undountil === undefined) return []
+  const hint = say`Until ${deadlineText(page, undountil)}`
+  return isSwap
+    ? [{ to: 'swap', sign: 'undo', text: say`Undo this swap`, hint }]
+    : [{ to: 'offer', sign: 'undo', text: say`Undo this change`, hint }]
+}
+
+/** What was done, with plans and benefits by the names that people know. */
+function inWords(visit: Visit, made: Made): Made {
+  const { terms, user, locale } = visit
+  const named = (names: readonly string[]) => names.map(name => displayNameOf(terms, user, name, locale))
+  if ('plan' in made) return { ...made, plan: planName(visit, made.plan) }
+  if (made.what === 'reinstated') return { ...made, missing: named(made.missing) }
+  return made.what === 'cancelled' ? { ...made, withdrawn: named(made.withdrawn ?? []) } : made
+}
+
+/** All benefits, or those that a cancel ends or has ended; nobody pays for what has ended. */
+function linesAfter(visit: Visit, made: Made): readonly BenefitLine[] {
+  if (made.what !== 'cancelled') return liveLines(visit)
+  if (made.timing === 'ahead') return liveLines(visit, isInForce)
+  const { cancel, enrolments } = visit.user
+  return enrolments
+    .filter(one => one.state === 'ended' && one.closeReason === 'cancelled' && one.endsAt === cancel?.at)
+    .map(enrolment => {
+      const { startson: _, endson: __, cost: ___, ...line } = enrolmentLine(visit, enrolment)
+      return { ...line, endedon: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
+    })
+}
+
+/** Whether a benefit still waits for the person, and whether this view says for what. */
+function neededIn(benefits: readonly BenefitLine[], todo: StillToDo | undefined): Needed {
+  const isSaid = todo !== undefined && todo.missing.length + todo.agree.length > 0
+  if (benefits.some(line => line.actionrequired)) return isSaid ? 'here' : 'elsewhere'
+  return todo === undefined ? 'nothing' : 'choice'
+}
 
 /**
  * Whether something is still needed from the person: the view itself says what (`here`), or does not know
  * (`elsewhere`); `choice`: nothing, but there is something that they may still do.
  */
-export type Needed = 'nothing' | 'choice' | 'here' | 'elsewhere'
+type Needed = 'nothing' | 'choice' | 'here' | 'elsewhere'
 
 /** What was done: `rest` says that there is nothing to do, `next` what else there is to know, `itself` what happens by itself. */
 type Said = {
@@ -22,7 +136,7 @@ type Said = {
  * The heading, the sentence and the next steps for what was done. While something is still needed from the person, no step
  * says that there is nothing to do.
  */
-export function doneWords(page: Page, made: Made, needed: Needed) {
+function doneWords(page: Page, made: Made, needed: Needed) {
   const say = sayIn(page)
   const { title, lead, rest, itself, next = [] } = saidOf(page, made)
   const { phone } = page.help
