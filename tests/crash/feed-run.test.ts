@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { urlOf } from '../command/database-url.ts'
-import { root, run, runJson } from '../command/process.ts'
+import { root, run, runJson, runProcess } from '../command/process.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 
@@ -45,7 +45,7 @@ test('a run that is killed at any point leaves no file or a whole one, and the n
     await client.createUser({ userid: `killed-${index}`, ...ada, offername: 'plus' })
     const before = await files()
     const killed = { ...env, NODE_OPTIONS: `--import=${killAt}`, KILL_AT: point }
-    const { code } = await run(words, {
+    const { code } = await runProcess(words, {
       env: point.includes('command') ? { ...env, ENROLMENT_FEED_COMMAND: 'kill -9 $PPID; :' } : killed,
     })
     const left = (await files()).filter(name => !before.includes(name))
