@@ -14,6 +14,8 @@ const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
 const slow = new Set(filesOf(file => file.slow))
 const whole = pass === 'ci' ? filesOf(file => file.whole) : []
 const nightly = isDaily ? filesOf(file => file.nightly) : []
+/** A bound that only catches a hang, on a machine however busy: a figure of a long run may take its time. */
+const patience = process.env['LONG'] ? 600_000 : 180_000
 function filesOn(database: string): string[] {
   return filesOf(file => file.databases.includes(database)).filter(file => !nightly.includes(file))
 }
@@ -37,10 +39,9 @@ function project(
       // most files: a worker keeps them from file to file.
       isolate: false,
       setupFiles: ['tests/between-files.ts'],
-      // Bounds that only catch a hang, on a machine however busy.
-      testTimeout: 600_000,
-      expect: { poll: { timeout: 180_000 } },
-      hookTimeout: 600_000,
+      testTimeout: patience,
+      expect: { poll: { timeout: (patience / 3) * 2 } },
+      hookTimeout: patience,
     },
   }
 }
@@ -57,6 +58,7 @@ const projects = [
         ),
       ]
     : []),
+  ...(process.env['PICTURES'] ? [project('pictures', ['tests/page/pictures.ts'], {})] : []),
   ...(citus ? [project('citus', filesOn('citus'), { ...everyday, TEST_DATABASE_URL: citus })] : []),
   ...(stock ? [project('stock', filesOn('stock'), { ...everyday, TEST_DATABASE_URL: stock })] : []),
 ]

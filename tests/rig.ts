@@ -273,7 +273,7 @@ export async function startTestService(
         () => {
           if (database.use().busy > 0) throw new Error('connections are still busy after close')
         },
-        { timeout: 180_000 },
+        { timeout: 120_000 },
       )
       await deliveryDatabase.close()
       await database.close()

@@ -25,7 +25,7 @@ function written(partnerId: string, fits: (row: AuditRow) => boolean): Promise<A
       if (!found) throw new Error('not written yet')
       return found
     },
-    { timeout: 180_000 },
+    { timeout: 120_000 },
   )
 }
 
@@ -92,7 +92,7 @@ test('refused authentications are one entry for each credential, network and min
       expect(rows.reduce((sum, row) => sum + row.times, 0)).toBe(3)
       return rows
     },
-    { timeout: 180_000 },
+    { timeout: 120_000 },
   )
   // A minute may have ended between two of them.
   expect(refused.length).toBeLessThanOrEqual(2)
@@ -195,7 +195,7 @@ test('of an erased user, what the erasure clears is not compared, but who read t
   const { serviceid } = await client.getUser({ userid: 'gone' })
   const untilTomorrow = { partnerId, from: 0, until: live.now() + 86_400_000 }
   await vi.waitFor(async () => expect(await listEntries(database, untilTomorrow)).toHaveLength(1), {
-    timeout: 180_000,
+    timeout: 120_000,
   })
   await client.eraseUser({ userid: 'gone' })
   const keys = openBlockKeys(database, keyring)

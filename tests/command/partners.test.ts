@@ -29,7 +29,7 @@ function refusal(...words: string[]): Promise<string> {
 }
 
 /** It only catches a hang. */
-const soon = { timeout: 180_000, interval: 100 }
+const soon = { timeout: 120_000, interval: 100 }
 
 describe('partners', () => {
   test('are made with credentials that work at once in the running service', async () => {

@@ -9,7 +9,7 @@ import { run, runJson } from './process.ts'
 import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-const soon = { timeout: 180_000, interval: 100 }
+const soon = { timeout: 120_000, interval: 100 }
 
 const sandbox = forAllTests(startSandbox)
 let partner: SandboxPartner

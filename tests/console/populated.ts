@@ -77,7 +77,7 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
         select from delivery_attempts where partner_id = ${partner.partnerId} and sealed_answer is not null`)
       if (rows.length === 0) throw new Error('no answer of the receiver is kept yet')
     },
-    { timeout: 180_000, interval: 100 },
+    { timeout: 120_000, interval: 100 },
   )
   return {
     service,

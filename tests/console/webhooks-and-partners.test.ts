@@ -107,7 +107,7 @@ describe('webhooks', () => {
     receiver.answer = () => response => response.writeHead(422).end('no such rider')
     const { serviceid } = await newUser('refused-1')
     await vi.waitFor(async () => expect((await viewer.get('/webhooks')).text).toContain('HTTP 422'), {
-      timeout: 180_000,
+      timeout: 120_000,
     })
     const seen = await viewer.get(`/webhooks/${endpoint}`)
     expect(seen.text).toContain('enrollment_successful')
@@ -130,7 +130,7 @@ describe('webhooks', () => {
         expect((await viewer.get(`/webhooks/${endpoint}`)).text).toMatch(
           /one event is tried at a time, the oldest that is due, not before <time/,
         ),
-      { timeout: 180_000 },
+      { timeout: 120_000 },
     )
     const { serviceid } = await newUser('held-2')
     const { text } = await viewer.get(`/users/${serviceid}`)
@@ -237,7 +237,7 @@ describe('partners', () => {
       (await viewer.get(`/partners/${other.partnerId}`)).text.match(/tag good">done/g)?.length ?? 0
     expect(await steps()).toBe(0)
     await other.client.prefillUser({ ...ada, userid: 'first-1' })
-    await vi.waitFor(async () => expect(await steps()).toBe(2), { timeout: 180_000 })
+    await vi.waitFor(async () => expect(await steps()).toBe(2), { timeout: 120_000 })
   })
 })
 

@@ -162,10 +162,10 @@ test('after the database was away, refusals are still counted and written, and n
   const refuse = () =>
     trail.noteRefusal({ partnerId: undefined, credentialId: 'known', address: '127.0.0.1' })
   refuse()
-  await vi.waitFor(() => expect(failures.length).toBeGreaterThan(0), { timeout: 180_000 })
+  await vi.waitFor(() => expect(failures.length).toBeGreaterThan(0), { timeout: 120_000 })
   // In the same minute, so under the same id.
   refuse()
-  await vi.waitFor(() => expect(failures.length).toBeGreaterThan(2), { timeout: 180_000 })
+  await vi.waitFor(() => expect(failures.length).toBeGreaterThan(2), { timeout: 120_000 })
   await add(noPartner, now + minute)
   now += 5 * minute
   expect(await signBlocks(database, keys, now)).toBe(1)

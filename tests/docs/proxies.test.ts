@@ -148,13 +148,11 @@ async function begin(program: string, places: Omit<Places, 'port'>): Promise<num
       }),
   )
   await expect
-    .poll(
-      () =>
-        get(port, '/stage/readyz', host).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      { timeout: 180_000 },
+    .poll(() =>
+      get(port, '/stage/readyz', host).then(
+        ({ status }) => status,
+        () => 0,
+      ),
     )
     .toBe(200)
   return port

@@ -127,7 +127,7 @@ test('comes in each zone at its own instant, once, though the service is killed 
     await killInTheMiddle(ending, last.boundary)
     await start()
     const complete = Object.fromEntries(due.map(zone => [zone, [userids.length, userids.length]]))
-    await expect.poll(changed, { timeout: 180_000, interval: 50 }).toEqual({ ...before, ...complete })
+    await expect.poll(changed, { interval: 50 }).toEqual({ ...before, ...complete })
   }
   for (const partner of partners) {
     await checkEverybody(partner)
@@ -179,9 +179,7 @@ async function killInTheMiddle(ending: readonly Partner[], at: string) {
   try {
     const before = total(await changed())
     await setClock(at)
-    await expect
-      .poll(async () => total(await changed()), { timeout: 180_000, interval: 5 })
-      .toBeGreaterThan(before)
+    await expect.poll(async () => total(await changed()), { interval: 5 }).toBeGreaterThan(before)
     expect(await service.stop('SIGKILL')).toBeNull()
     const after = total(await changed()) - before
     expect(after).toBeLessThanOrEqual(2 * ending.length * (userids.length - held.length))

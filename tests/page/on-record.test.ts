@@ -134,7 +134,7 @@ function entriesOf(partnerId: string, fits: (rows: readonly AuditRow[]) => boole
       if (!fits(rows)) throw new Error('not written yet')
       return rows
     },
-    { timeout: 180_000 },
+    { timeout: 120_000 },
   )
 }
 

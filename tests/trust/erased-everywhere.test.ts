@@ -252,7 +252,7 @@ test('an erasure reaches every table that can hold a row of a user, and nothing 
       ).toEqual([])
       return counts
     },
-    { timeout: 180_000, interval: 100 },
+    { timeout: 120_000, interval: 100 },
   )
   expect(before['delivery_attempts']).toBeUndefined()
   // What the search looks for is really found while the user is there.
@@ -267,7 +267,7 @@ test('an erasure reaches every table that can hold a row of a user, and nothing 
       await service.service().dispatcher.idle()
       expect((await countRows(['deliveries']))['deliveries']).toBe(0)
     },
-    { timeout: 180_000, interval: 100 },
+    { timeout: 120_000, interval: 100 },
   )
   await inEachCell(service.database, cell => cleanUpWebhooks(cell, service.now() + 86_400_000))
   const after = await countRows(tables.keys())

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 async function more(journal: Journal, count: number): Promise<void> {
   const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
+  await expect.poll(journal.acknowledged, { interval: 20 }).toBeGreaterThan(wanted)
 }
 
 /** Repeated when the machine was too slow for the time limits of statements, which production has too. */
@@ -102,7 +102,7 @@ otherDatabaseTest(
     // Reads, because what is revoked may be accepted for another second.
     const stale = stage.clientOf(port)
     await expect
-      .poll(() => codeOf(stale.getUser({ userid: 'stale' })), { timeout: 180_000, interval: 100 })
+      .poll(() => codeOf(stale.getUser({ userid: 'stale' })), { interval: 100 })
       .toBe('invalid_client')
     await expect
       .poll(() =>
@@ -229,13 +229,12 @@ otherDatabaseTest.each(everydayOr(['before commit'], ['before commit', 'after co
     }
     if (first !== 'killed') expect(await first.stop()).toBe(0)
     const killed = await start({ aheadMs: aheadMs(2), fault: { point: `due change ${point}`, count: 1 } })
-    if (killed !== 'killed')
-      await expect.poll(() => killed.child.signalCode, { timeout: 180_000 }).toBe('SIGKILL')
+    if (killed !== 'killed') await expect.poll(() => killed.child.signalCode).toBe('SIGKILL')
     await start({ aheadMs: aheadMs(2) })
     const cancelled = () =>
       database.query(sql`
         select 1 from users where partner_id = ${partner.partnerid} and status = 'cancelled'`)
-    await expect.poll(cancelled, { timeout: 180_000 }).toHaveLength(users.length)
+    await expect.poll(cancelled).toHaveLength(users.length)
     await stage.check(journal)
   },
 )

@@ -64,7 +64,7 @@ afterEach(async () => {
 async function more(journal: Journal, count: number): Promise<void> {
   const wanted = journal.acknowledged() + count
   await vi.waitFor(() => expect(journal.acknowledged()).toBeGreaterThan(wanted), {
-    timeout: 180_000,
+    timeout: 120_000,
     interval: 20,
   })
 }
@@ -181,7 +181,7 @@ test('two processes whose clocks are an hour apart, the one ahead killed and sta
   const bySlow = () =>
     database.query(sql`
       select from delivery_attempts where started_at < clock_timestamp() + interval '30 minutes' limit 1`)
-  await vi.waitFor(async () => expect(await bySlow()).toHaveLength(1), { timeout: 180_000, interval: 100 })
+  await vi.waitFor(async () => expect(await bySlow()).toHaveLength(1), { timeout: 120_000, interval: 100 })
   await start({ process: 1, aheadMs: 3_600_000 })
   await more(journal, isLong ? 100 : 20)
   await journal.stop()

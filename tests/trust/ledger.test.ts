@@ -69,7 +69,7 @@ function firstEventOf(userid: string) {
 }
 
 test('books that agree pass: repeats, lives of several writes, erasures, events that wait or are dead', async () => {
-  await vi.waitFor(() => checkLedger(books({ mayWait: false })), { timeout: 180_000 })
+  await vi.waitFor(() => checkLedger(books({ mayWait: false })), { timeout: 120_000 })
   expect(receiver.arrived.size).toBeGreaterThan(8)
   const event = firstEventOf('prefilled')
   const undelivered = sql`delete from delivery_attempts where partner_id = ${partnerId} and event_id = ${event}`

@@ -93,9 +93,7 @@ test(`a database in use moves into an embedded one and back to an own one, kille
   const service = await stage.start()
   const many = await makeMany(stage)
   const journal = stage.openJournal({ writers: 6, name: 'house' })
-  await expect
-    .poll(journal.acknowledged, { timeout: 180_000, interval: 20 })
-    .toBeGreaterThan(everydayOr(80, 400))
+  await expect.poll(journal.acknowledged, { interval: 20 }).toBeGreaterThan(everydayOr(80, 400))
   await journal.stop()
   const before = await readAll(stage.clientOf(port))
   if (service !== 'killed') await service.stop()

@@ -40,7 +40,7 @@ test('password and secret of a webhook replaced again and again under load: each
   const load = openJournal([partner.client], { writers: 6, name: 'w', pauseMs: 0 })
   const more = async (events: number) => {
     const until = receiver.deliveries.length + events
-    await vi.waitFor(() => expect(receiver.deliveries.length).toBeGreaterThan(until), { timeout: 180_000 })
+    await vi.waitFor(() => expect(receiver.deliveries.length).toBeGreaterThan(until), { timeout: 120_000 })
   }
   const secretAt = new Map<number, string>()
   const use = (next: string) => {

@@ -78,7 +78,7 @@ test('lives that have ended, with all their deliveries, do not stay in memory', 
       }
     }
     await Promise.all(Array.from({ length: 8 }, liveOn))
-    await expect.poll(() => receiver.arrived.size, { timeout: 180_000 }).toBe(lives * EVENTS_OF_A_LIFE)
+    await expect.poll(() => receiver.arrived.size).toBe(lives * EVENTS_OF_A_LIFE)
   }
   const inUse: number[] = []
   // The first lives compile code and fill caches.
@@ -108,6 +108,6 @@ async function bytesInUse(service: ServiceProcess): Promise<number> {
   const told = () => service.log().filter(({ event }) => event === 'heap')
   const before = told().length
   service.child.kill('SIGUSR2')
-  await expect.poll(() => told().length, { timeout: 180_000 }).toBeGreaterThan(before)
+  await expect.poll(() => told().length).toBeGreaterThan(before)
   return Number(told().at(-1)?.['bytes'])
 }

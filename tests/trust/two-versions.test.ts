@@ -68,7 +68,7 @@ const writesSecondFormat: Change = {
 
 async function more(journal: Journal, count: number): Promise<void> {
   const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
+  await expect.poll(journal.acknowledged, { interval: 20 }).toBeGreaterThan(wanted)
 }
 
 /** Repeated when the machine was too slow for the time limits of statements, which production has too. */

@@ -76,7 +76,7 @@ wholeRunTest(
     ]
     const deliver = async (userid: string) => {
       await client.prefillUser({ userid })
-      await expect.poll(() => sentFor(userid), { timeout: 180_000 }).toEqual(asTheyWant)
+      await expect.poll(() => sentFor(userid)).toEqual(asTheyWant)
       checkLogs(stage.written(), canaries)
       await checkTables(stage.database, canaries)
     }
@@ -84,7 +84,7 @@ wholeRunTest(
     await runJson(['keyring', 'rotate'], stage.place)
     await stage.restart()
     await clientsOf(stage, partner)[0].prefillUser({ userid: 'after' })
-    await expect.poll(() => sentFor('after'), { timeout: 180_000 }).toEqual(asTheyWant)
+    await expect.poll(() => sentFor('after')).toEqual(asTheyWant)
     await runJson(['partner', 'disable', partner.partnerid], stage.place)
     await runJson(
       ['partner', 'delete', partner.partnerid, '--name', 'Partner', '--reason', 'it left'],

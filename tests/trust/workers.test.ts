@@ -22,7 +22,7 @@ afterEach(async () => {
 
 async function more(journal: Journal, count: number): Promise<void> {
   const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
+  await expect.poll(journal.acknowledged, { interval: 20 }).toBeGreaterThan(wanted)
 }
 
 /** The processes that have come to serve, in order. */
@@ -38,7 +38,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const patience = { timeout: 180_000, interval: 50 }
+const patience = { interval: 50 }
 /** Repeated when the machine was too slow for the time limits of statements, which production has too. */
 const unlessTooSlow = { timeout: 900_000, retry: { count: 3, condition: /^Too slow/ } }
 

@@ -94,7 +94,7 @@ test('who was shown an answer is on record, by credential, network and user, and
       expect(rows.map(({ action }) => action)).toContain('getUser')
       return rows.filter(({ action, service_id }) => action === 'listAttempts' && service_id === serviceid)
     },
-    { timeout: 180_000 },
+    { timeout: 120_000 },
   )
   expect(shown).toHaveLength(1)
   expect(shown[0]).toMatchObject({ actor_kind: 'credential', result: 'shown' })

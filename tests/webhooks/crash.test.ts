@@ -67,7 +67,7 @@ function range(count: number) {
   return Array.from({ length: count }, (_, index) => `u${index}`)
 }
 /** Only catches a hang. */
-const patient = { timeout: 180_000, interval: 20 }
+const patient = { timeout: 120_000, interval: 20 }
 
 /** Lets what is claimed be claimed anew, and everything arrive. */
 async function finish(rig: DispatchRig): Promise<void> {

@@ -254,7 +254,7 @@ async function startNginx(target: string): Promise<string> {
     await new Promise(ended => nginx.once('close', ended))
     rmSync(folder, { recursive: true, force: true })
   })
-  await expect.poll(() => isListening(port), { timeout: 180_000 }).toBe(true)
+  await expect.poll(() => isListening(port)).toBe(true)
   return `https://127.0.0.1:${port}/hook`
 }
 
@@ -293,7 +293,7 @@ test.runIf(hasNginx)(
     const [eventId] = await rig.raise(['without'])
     // Its rate may hold it back for a moment, while the dispatcher has nothing else to do.
     const status = async () => (await attemptsAt(rig, eventId))[0]?.[1]
-    await expect.poll(status, { timeout: 180_000 }).toBe(400)
+    await expect.poll(status).toBe(400)
   },
 )
 
@@ -377,7 +377,7 @@ describe.each(Object.entries(PROXIES))('through %s, which wants a user and a pas
       await new Promise(ended => child.once('close', ended))
       rmSync(folder, { recursive: true, force: true })
     })
-    await expect.poll(() => isListening(port), { timeout: 180_000 }).toBe(true)
+    await expect.poll(() => isListening(port)).toBe(true)
     const receiver = await startOwn()
     const deliver = async (password: string) => {
       await using rig = await dispatchRig()
@@ -392,7 +392,7 @@ describe.each(Object.entries(PROXIES))('through %s, which wants a user and a pas
     expect(await deliver('wrong')).toEqual(['current', 'proxy', null])
     expect(receiver.deliveries).toHaveLength(1)
     await expect
-      .poll(() => readFileSync(join(folder, 'log'), 'utf8'), { timeout: 180_000 })
+      .poll(() => readFileSync(join(folder, 'log'), 'utf8'))
       .toContain(`CONNECT ${new URL(receiver.url).host}`)
   })
 })

@@ -121,7 +121,7 @@ test('hanging attempts and a failure beside them delay nothing for an endpoint t
   await rig.raise(['bad-0', 'bad-1', 'bad-2', 'bad-3'])
   dispatcher.nudge()
   await receiver.received(10)
-  await expect.poll(() => rig.count('delivery_attempts'), { timeout: 180_000 }).toBe(5)
+  await expect.poll(() => rig.count('delivery_attempts')).toBe(5)
   await rig.raise(Array.from({ length: 20 }, (_, index) => `good-${index}`))
   dispatcher.nudge()
   await receiver.received(30)

@@ -190,7 +190,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
         () => {
           if (database.use().busy > 0) throw new Error('connections are still busy after close')
         },
-        { timeout: 180_000 },
+        { timeout: 120_000 },
       )
       await database.close()
       await drop()

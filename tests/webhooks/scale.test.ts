@@ -13,7 +13,7 @@ import { type DispatchRig, dispatchRig } from './rig.ts'
 
 const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? everydayOr(1500, 6000))
 /** Only catches a hang. */
-const patient = { timeout: 180_000 }
+const patient = { timeout: 120_000 }
 
 /** Endpoints that do not subscribe to the events of this test. */
 async function addSilent({ database, partner, now }: DispatchRig, count: number): Promise<void> {

@@ -240,7 +240,7 @@ test('faults of our own spend no attempt and open no breaker, however many there
         await dispatcher.idle()
         expect(await rig.count('delivery_attempts')).toBeGreaterThanOrEqual(attempts)
       },
-      { timeout: 180_000, interval: 5 },
+      { timeout: 120_000, interval: 5 },
     )
   }
   await dispatcher.close()
@@ -354,7 +354,7 @@ test('enabling an endpoint sends first and at once the events that it had refuse
     receiver.answer = () => 200
     await enable(set)
     set.dispatcher.refresh()
-    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 180_000 })
+    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 120_000 })
     expect(receiver.deliveries[1]).toMatchObject({ userid: 'first', attempt: 2 })
   }))
 

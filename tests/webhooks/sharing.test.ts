@@ -160,7 +160,7 @@ test('an endpoint that is deleted with its partner during an attempt there hinde
   await rig.database.query(sql`delete from endpoint_health where partner_id = ${partnerId}`)
   await rig.database.query(sql`delete from webhook_endpoints where partner_id = ${partnerId}`)
   for (const response of held) response.writeHead(410).end()
-  await expect.poll(() => dispatcher.inventory().underWay, { timeout: 180_000 }).toBe(0)
+  await expect.poll(() => dispatcher.inventory().underWay).toBe(0)
   await dispatcher.idle()
   await rig.raise(['u'])
   await dispatcher.idle()

@@ -1,13 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
 import { statesIn, statesStartAt } from './states.ts'
 
-// Pictures of every view in every state, for `npm run screenshots`: all in `gallery`, those that the guides show in docs/screenshots.
+// `npm run screenshots` runs this: pictures of every view in every state, all in `gallery`, those of the guides in docs/screenshots.
 
 const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const looks = [
@@ -18,9 +18,7 @@ const looks = [
 /** The greatest height of a picture; taller pictures make large files that nobody scrolls through. */
 const MOST_HEIGHT = 1600
 
-const describeAsked = process.env['PICTURES'] === undefined ? describe.skip : describeInBrowser
-
-describeAsked('pictures', () => {
+describeInBrowser('pictures', () => {
   const rig = forAllTests(() => startRig({ startAt: statesStartAt }))
   const browser = forAllTests(launchBrowser)
 
