@@ -85,6 +85,27 @@ CREATE TABLE public.corrected_pasts (
     recorded_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.covered_dependants (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    enrolment_id uuid NOT NULL,
+    place integer NOT NULL,
+    benefit text NOT NULL,
+    dependant_id uuid NOT NULL,
+    relationship text NOT NULL,
+    own_start_at timestamp with time zone,
+    own_end_at timestamp with time zone,
+    own_end_reason text,
+    is_over boolean NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
+    counts boolean NOT NULL,
+    CONSTRAINT covered_dependants_check CHECK (((ends_at IS NULL) OR (ends_at >= starts_at))),
+    CONSTRAINT covered_dependants_check1 CHECK (((own_end_at IS NULL) = (own_end_reason IS NULL))),
+    CONSTRAINT covered_dependants_own_end_reason_check CHECK ((own_end_reason = ANY (ARRAY['endsatage'::text, 'coverchanged'::text, 'corrected'::text]))),
+    CONSTRAINT covered_dependants_relationship_check CHECK ((relationship = ANY (ARRAY['spouse'::text, 'domesticpartner'::text, 'child'::text])))
+);
+
 CREATE TABLE public.credential_uses (
     partner_id uuid NOT NULL,
     credential_id text NOT NULL,
@@ -217,6 +238,10 @@ CREATE TABLE public.enrolments (
     close_reason text,
     is_single boolean DEFAULT false NOT NULL,
     corrects uuid,
+    pending_cover jsonb,
+    pending_cover_at timestamp with time zone,
+    tiers_version integer,
+    tiers_at timestamp with time zone,
     CONSTRAINT enrolments_check CHECK (((ends_at IS NULL) OR (ends_at >= starts_at) OR (state = ANY (ARRAY['withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))),
     CONSTRAINT enrolments_check1 CHECK (((state <> 'endscheduled'::text) OR (ends_at IS NOT NULL))),
     CONSTRAINT enrolments_check2 CHECK (((state <> 'ended'::text) OR (ends_at IS NOT NULL))),
@@ -632,6 +657,7 @@ CREATE TABLE public.users (
     cancel_reason text,
     erased_at timestamp with time zone,
     due_at timestamp with time zone,
+    dependants_version integer,
     CONSTRAINT users_cancel_reason_check CHECK ((cancel_reason = ANY ('{voluntary,employmentended,nonpayment,deceased,duplicate,mistake}'::text[]))),
     CONSTRAINT users_check CHECK (((status = 'erased'::text) = (erased_at IS NOT NULL))),
     CONSTRAINT users_check1 CHECK ((is_current OR (status = 'erased'::text))),
@@ -683,6 +709,12 @@ ALTER TABLE ONLY public.consents
 
 ALTER TABLE ONLY public.corrected_pasts
     ADD CONSTRAINT corrected_pasts_pkey PRIMARY KEY (partner_id, service_id);
+
+ALTER TABLE ONLY public.covered_dependants
+    ADD CONSTRAINT covered_dependants_pkey PRIMARY KEY (partner_id, service_id, enrolment_id, place);
+
+ALTER TABLE ONLY public.covered_dependants
+    ADD CONSTRAINT covered_dependants_service_id_benefit_dependant_id_partner_excl EXCLUDE USING gist (service_id WITH =, benefit WITH =, dependant_id WITH =, partner_id WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE (counts);
 
 ALTER TABLE ONLY public.credential_uses
     ADD CONSTRAINT credential_uses_pkey PRIMARY KEY (partner_id, credential_id);

@@ -86,7 +86,7 @@ const writes: Readonly<Record<string, readonly string[]>> = {
   idempotency: ['idempotency_keys'],
   'installation.ts': ['installation'],
   membership: [
-    ...['charged_from', 'consents', 'corrected_pasts', 'data_keys', 'deliveries'],
+    ...['charged_from', 'consents', 'corrected_pasts', 'covered_dependants', 'data_keys', 'deliveries'],
     ...['enrolments', 'erasures', 'event_log_heads', 'events', 'feed_seen', 'held_periods', 'history'],
     ...[
       'idempotency_keys',

@@ -46,4 +46,8 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     text: 'The lines of a statement say in `days` how many days they charge.',
     names: ['StatementLine'],
   },
+  {
+    text: 'Benefits may cover dependants: `/user/account/dependants/get` and `set` read and replace their list. A problem names the dependant whom a reason is about.',
+    names: ['getDependants', 'setDependants', 'FieldProblem', 'Problem'],
+  },
 ]

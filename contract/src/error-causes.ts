@@ -21,6 +21,7 @@ export const errorCauses = {
     'The request creates a user without `offername`, and you have more than one offer, so that the service cannot choose.',
   benefit_unknown:
     'A field names a benefit that is not in the catalogue in force and that the user has never held. `errors` names each such field. A benefit that exists but is not part of the offer is `ineligible`.',
+  dependant_unknown: 'A `dependantid` is none of the user. `errors` names each such field.',
   unauthorized:
     'There is no access token, or the token has expired, was revoked, belongs to the other environment (a live token in a sandbox), or its client secret was revoked. A disabled partner gets this answer, too.',
   invalid_api_key:
@@ -48,6 +49,10 @@ export const errorCauses = {
   user_erased:
     'The request repeats a key whose user has been erased since. Nothing of that user is kept, and nothing was stored now.',
   user_cancelled: 'A cancel of this user is in effect, and the operation needs a member.',
+  version_conflict:
+    'The request says which version it changes, and somebody has written a newer one since: another process of yours, the person on the page, or an operator.',
+  dependant_covered:
+    'The new list leaves out somebody whom a benefit covers, or will cover by a pending change. `errors` names each one in `dependantid`.',
   cancel_pending:
     'A cancel of this user will take effect at the end of the period, and what was asked for would only begin after it: a swap, or a change of offer at the next period.',
   not_cancelled: 'There is no cancel to undo: the user is a member without one.',
@@ -56,6 +61,8 @@ export const errorCauses = {
     'The `Content-Type` is not the one that the operation takes, names a charset other than UTF-8, or the body is compressed.',
   ineligible:
     'A rule of the catalogue does not admit the user: age, state, ZIP code, offer or another benefit. Or the benefit is closed to newcomers or not part of the offer. `errors` lists each reason with the code of its rule.',
+  dependant_not_eligible:
+    'A rule of the benefit does not let it cover somebody: the benefit covers the member alone, or not this relationship, or one spouse or domestic partner only, or fewer children; or a child would have reached the age limit on the first day. `errors` names each one in `dependantid`, or by the place in the request, with the rule in `code`. A change of a birth date or of a relationship is refused, too, where somebody who is covered could not be covered with it, or at another price.',
   slots_exceeded: 'The offer has fewer slots for selectable benefits than the request would fill.',
   reinstate_expired: 'The cancel took effect more than 30 days ago.',
   direction_mismatch:

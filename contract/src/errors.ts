@@ -60,6 +60,11 @@ export const errors = {
     title: 'The offer is missing',
     remedy: 'You have more than one offer: say in offername which one the user gets.',
   },
+  dependant_unknown: {
+    status: 400,
+    title: 'The dependant is unknown',
+    remedy: 'Send a dependantid as POST /user/account/dependants/get lists it; a new dependant has none.',
+  },
   unauthorized: {
     status: 401,
     title: 'The credentials are missing or not valid',
@@ -138,6 +143,18 @@ export const errors = {
     title: 'The user is cancelled',
     remedy: 'Reinstate the user, or create the user again.',
   },
+  version_conflict: {
+    status: 409,
+    title: 'The list has changed',
+    remedy: 'Read the newest version, make your change to it, and send that.',
+  },
+  dependant_covered: {
+    status: 409,
+    title: 'A dependant who is left out is covered',
+    remedy:
+      'Take the dependant out of each benefit first; once that has taken effect, leave the dependant out.',
+    person: 'cannotnow',
+  },
   cancel_pending: {
     status: 409,
     title: 'A cancel is pending',
@@ -163,6 +180,12 @@ export const errors = {
     status: 422,
     title: 'The user is not eligible',
     remedy: 'See the reasons in errors; each carries a text that can be shown.',
+    person: 'cannotnow',
+  },
+  dependant_not_eligible: {
+    status: 422,
+    title: 'A dependant cannot be covered',
+    remedy: 'See the reasons in errors: each names the dependant and the rule.',
     person: 'cannotnow',
   },
   slots_exceeded: {

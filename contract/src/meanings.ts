@@ -10,6 +10,8 @@ const common: Readonly<Record<string, string>> = {
   startsattimestamp: 'The first instant of the coverage, or null while it is not known',
   endsattimestamp: 'The first instant without the coverage, or null while no end is set',
   benefits: 'The benefits that this is about',
+  dependantid: 'Our id of the dependant, kept until the user is erased',
+  dependants: 'The dependants of the member',
   webhookid: 'The id of the endpoint',
   eventid: 'The id of the event: its `Idempotency-Key` and `webhook-id` in every delivery',
   eventname: 'The name of the event; ignore names that you do not know',
@@ -21,6 +23,12 @@ const common: Readonly<Record<string, string>> = {
   kept: 'Benefits that stay',
   add: 'Benefits that come in, each in the place of the one at the same position of `remove`',
   remove: 'Benefits that go out',
+}
+
+const dependant = {
+  relationship: 'What the dependant is to the member',
+  firstname: 'Given name',
+  lastname: 'Family name',
 }
 
 const user = {
@@ -141,6 +149,14 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     dob: 'Birth date, YYYY-MM-DD; `""`: not known',
     contact: 'How to reach them; `""`: not known',
   },
+  Dependant: { ...dependant, dob: 'Birth date, YYYY-MM-DD', benefits: 'What covers the dependant, or will' },
+  GivenDependant: dependant,
+  DependantCover: { state: '`scheduled`, `covered`, or `endscheduled`: covered until a dated end' },
+  SetDependants: {
+    version: 'The version that this list was made from; absent: any',
+    dependants: 'The whole list: who is missing is no dependant any more',
+  },
+  DependantList: { version: 'The version of the list, counted from 1' },
   AvailableOffer: {
     offer: 'The name of the offer',
     direction: 'Whether the change would be up or down, by rank',

@@ -2,6 +2,7 @@ import * as accounts from './accounts.ts'
 import * as beneficiaries from './beneficiaries.ts'
 import * as benefits from './benefits.ts'
 import * as bulk from './bulk.ts'
+import * as dependants from './dependants.ts'
 import * as eventLog from './event-log.ts'
 import * as linkTokens from './link-tokens.ts'
 import * as oauth from './oauth.ts'
@@ -32,6 +33,8 @@ export const operations = {
   eraseUser: accounts.eraseUser,
   bulk: bulk.bulk,
   getBeneficiaries: beneficiaries.getBeneficiaries,
+  getDependants: dependants.getDependants,
+  setDependants: dependants.setDependants,
   changeOffer: offers.changeOffer,
   undoOfferChange: offers.undoOfferChange,
   listAvailableOffers: offers.listAvailableOffers,

@@ -11,6 +11,7 @@ export const FieldProblem = shape('FieldProblem', {
     description: 'A stable code, for example `required`, `format` or the code of a catalogue rule',
   }),
   message: Type.String({ description: 'What is wrong and what would be right' }),
+  dependantid: Type.Optional(Type.String({ description: 'The dependant whom it is about' })),
 })
 
 /** The body of every error except those of the token endpoint: `application/problem+json`, RFC 9457 (contract §12). */

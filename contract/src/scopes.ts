@@ -4,13 +4,14 @@ export const scopes = {
   'benefits:read': 'list benefits with status',
   'benefits:write': 'swap, enrol in and decline single benefits',
   'users:read': 'fetch a user, list users',
-  'users:write': 'create and update users',
+  'users:write': 'create and update users, set their dependants',
   'users:cancel': 'cancel, reinstate and erase users',
   'offers:write': 'change offers, list and preview changes',
   'linktokens:create': 'create and revoke link tokens, exchange results',
   'events:read': 'read events and delivery attempts',
   'statements:read': 'read monthly statements and their lines',
   'beneficiaries:read': 'read whom members name as beneficiaries; never by default',
+  'dependants:read': 'read the dependants of members, and which benefits cover them; never by default',
   'webhooks:write': 'manage webhook endpoints, test, enable, replay',
   'sandbox:control': 'move the clock of a sandbox',
 } as const
@@ -22,9 +23,10 @@ export type Scope = keyof typeof scopes
 export const scopeNames = Object.keys(scopes) as Scope[]
 
 /**
- * The scopes of a partner for which the operator has set none: all except those about beneficiaries, who are not users.
+ * The scopes of a partner for which the operator has set none: all except those about beneficiaries and
+ * dependants, who are not users.
  */
-export const defaultScopes = scopeNames.filter(name => !name.startsWith('beneficiaries:'))
+export const defaultScopes = scopeNames.filter(name => !/^(beneficiaries|dependants):/.test(name))
 
 /** Whether `text` names a scope. */
 export function isScope(text: string): text is Scope {

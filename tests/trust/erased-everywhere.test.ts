@@ -31,6 +31,7 @@ const naming = ['service_id', 'userid', 'userid_hash']
  */
 const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   consents: 'nothing',
+  covered_dependants: 'nothing',
   data_keys: 'nothing',
   deliveries: 'nothing',
   enrolments: 'nothing',
@@ -68,6 +69,7 @@ const canaries = [
   userid,
   ada.firstname,
   ada.lastname,
+  'Childcanary',
   ada.email,
   ada.phone,
   ada.address.addline1,
@@ -104,6 +106,13 @@ async function fillEveryTable(): Promise<string> {
     ).view,
   ).toBe('DONE')
   await client.prefillUser({ userid, ...ada }, { idempotencyKey: 'again' }).catch(() => undefined)
+  const childcanary = {
+    relationship: 'child',
+    firstname: 'Childcanary',
+    lastname: 'King',
+    dob: '2019-05-04',
+  } as const
+  const { dependants } = await client.setDependants({ userid, dependants: [childcanary] })
   await client.cancelUser({ userid, reason: 'deceased' })
   const user = await client.getUser({ userid })
   const { serviceid } = user
@@ -123,6 +132,11 @@ async function fillEveryTable(): Promise<string> {
   await service.database.query(sql`
     insert into corrected_pasts (partner_id, service_id, recorded_at)
     select partner_id, service_id, updated_at from users where partner_id = ${partnerId} on conflict do nothing`)
+  await service.database.query(sql`
+    insert into covered_dependants (partner_id, service_id, enrolment_id, place, benefit, dependant_id, relationship, is_over,
+      starts_at, counts)
+    select partner_id, service_id, enrolment_id, 0, benefit, ${dependants[0]?.dependantid}, 'child', false, starts_at, true
+    from enrolments where partner_id = ${partnerId} and service_id = ${serviceid} and benefit = 'identity'`)
   await service.database.query(sql`
     insert into charged_from (partner_id, service_id, month) values (${partnerId}, ${serviceid}, '2026-01')`)
   await service.database.query(sql`

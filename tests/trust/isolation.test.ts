@@ -51,6 +51,8 @@ const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
     body: id => ({ operation: 'update', body: { userid: id, phone: '3055550199' } }),
   },
   getBeneficiaries: user(),
+  getDependants: user(),
+  setDependants: user({ dependants: [] }),
   changeOffer: user({ offername: 'plus' }),
   undoOfferChange: { names: 'userid' },
   listAvailableOffers: user(),

@@ -1,5 +1,6 @@
 import type { OperationIdOf, SandboxOperationId } from '@benefit-enrolment/contract'
 import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
+import { dependantHandlers } from '../accounts/dependant-handlers.ts'
 import { accountHandlers } from '../accounts/handlers.ts'
 import { userListHandler } from '../accounts/list-handlers.ts'
 import { benefitHandlers } from '../benefits/handlers.ts'
@@ -63,6 +64,7 @@ export function partnerHandlers(
     }),
     listUsers: userListHandler({ walk, trail }),
     ...beneficiaryHandlers({ reader, database, trail }),
+    ...dependantHandlers({ reader, commands, trail }),
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),

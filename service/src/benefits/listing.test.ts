@@ -26,6 +26,7 @@ function termsIn(zone: string, residents = true): Terms {
     today: { version: 1, catalogue },
     version: () => catalogue,
     partnerOffers: undefined,
+    dependants: () => [],
     residence: () => (residents ? { dob: '1961-03-14', state: 'FL', zipcode: '33101' } : undefined),
     newId: () => `id-${ids++}`,
   }

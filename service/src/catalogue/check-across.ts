@@ -1,3 +1,4 @@
+import { type CheckedBenefit as Benefit, checkTiers, type Refuse } from './check-tiers.ts'
 import { AVAILABILITY_CODES } from './eligibility.ts'
 import { MAX_AGE } from './model.ts'
 import type { Problem } from './problem.ts'
@@ -5,10 +6,7 @@ import { repeatsIn } from './repeats.ts'
 import type { DeepPartial, WrittenCatalogue, WrittenRule } from './written.ts'
 import type { YamlValue } from './yaml-value.ts'
 
-/** Refuses the value at a JSON pointer. */
-type Refuse = (pointer: string, message: string) => void
 type Written = DeepPartial<WrittenCatalogue>
-type Benefit = NonNullable<NonNullable<Written['benefits']>[number]>
 type Offer = NonNullable<NonNullable<Written['offers']>[number]>
 type Rules = readonly (DeepPartial<WrittenRule> | undefined)[]
 
@@ -31,22 +29,28 @@ export function checkAcross(yaml: YamlValue): Problem[] {
 
 function checkBenefit(benefit: Benefit, at: string, refuse: Refuse): void {
   const { benefittype, amount, cost, documents = [], endsatage = MAX_AGE + 1, rules = [] } = benefit
+  const isTiered = 'covers' in benefit || 'tiers' in benefit
+  if (isTiered) checkTiers(benefit, at, refuse)
+  else if (!('cost' in benefit))
+    refuse(at, 'cost is missing; add cost: { cents: 0, per: month } or what it costs')
   if (amount && benefittype && benefittype !== 'dollar')
     refuse(
       `${at}/amount`,
       `belongs to benefits of type dollar only; delete it, as this one is of type ${benefittype}`,
     )
-  if (!('amount' in benefit) && benefittype === 'dollar')
+  if (!isTiered && !('amount' in benefit) && benefittype === 'dollar')
     refuse(
       at,
       'amount is missing; a benefit of type dollar needs what it pays, such as amount: { cents: 1000000 }',
     )
   if (cost?.taken && cost.cents === 0)
     refuse(`${at}/cost/taken`, 'belongs to a benefit that costs something; delete it')
-  if (cost?.taken?.by === 'insurer' && !('insurer' in benefit))
-    refuse(`${at}/cost/taken/by`, 'needs an insurer; add one to the benefit')
-  if ('premium' in benefit && !('insurer' in benefit))
-    refuse(`${at}/premium`, 'needs an insurer who gets it; add one to the benefit')
+  const first = benefit.tiers?.[0]
+  const [priced, where] = first ? [first, `${at}/tiers/0`] : [benefit, at]
+  if (priced.cost?.taken?.by === 'insurer' && !('insurer' in benefit))
+    refuse(`${where}/cost/taken/by`, 'needs an insurer; add one to the benefit')
+  if ('premium' in priced && !('insurer' in benefit))
+    refuse(`${where}/premium`, 'needs an insurer who gets it; add one to the benefit')
   // Somebody who enrolled at `endsatage` or later would lose cover as soon as it begins.
   const oldest = Math.min(MAX_AGE, ...rules.map(rule => rule?.age?.max ?? MAX_AGE))
   if (oldest >= endsatage)

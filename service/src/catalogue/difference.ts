@@ -2,11 +2,13 @@ import {
   type Benefit,
   type Bilingual,
   type Catalogue,
+  type Covers,
   howToUse,
   type Offer,
   type Price,
   type Rate,
   type Rule,
+  type Worth,
 } from './model.ts'
 
 /** One difference between two catalogues, in words: `from` is empty for something new, `to` for something removed. */
@@ -66,7 +68,7 @@ function compareAll<T extends { readonly displayname: Bilingual }>(
 }
 
 function benefitFields(benefit: Benefit): Fields {
-  const { amount, consent, documents, endsatage, insurer, waitingperiod } = benefit
+  const { covers, consent, documents, endsatage, insurer, waitingperiod } = benefit
   const use = howToUse(benefit)
   return filled([
     ...texts('displayname', benefit.displayname),
@@ -76,10 +78,12 @@ function benefitFields(benefit: Benefit): Fields {
     ['sortorder', String(benefit.sortorder)],
     ...texts('pays', benefit.pays),
     ...texts('notcovered', benefit.notcovered),
-    ['cost', priceText(benefit.cost)],
-    ...texts('cost taken', benefit.cost.taken?.how),
-    ['premium', benefit.premium && priceText(benefit.premium)],
-    ['amount', amount && `${dollars(amount.cents)}${amount.per ? ` a ${amount.per}` : ' once'}`],
+    ...(benefit.tiers ?? []).flatMap((tier): Entry[] => [
+      [`tier ${tier.tier}`, ['holder', ...tier.who].join(' and ')],
+      ...worthTexts(`tier ${tier.tier}: `, tier),
+    ]),
+    ['covers', covers && coversText(covers)],
+    ...worthTexts('', benefit),
     ...ruleTexts(benefit.rules),
     ['consent version', consent?.version],
     ...texts('consent', consent?.text),
@@ -117,6 +121,26 @@ function offerFields(offer: Offer): Fields {
     ['open to newcomers until', until],
     ...ruleTexts(offer.rules),
   ])
+}
+
+function worthTexts(of: string, { cost, premium, amount }: Partial<Worth>): Entry[] {
+  return [
+    [`${of}cost`, cost && priceText(cost)],
+    ...texts(`${of}cost taken`, cost?.taken?.how),
+    [`${of}premium`, premium && priceText(premium)],
+    [`${of}amount`, amount && `${dollars(amount.cents)}${amount.per ? ` a ${amount.per}` : ' once'}`],
+  ]
+}
+
+function coversText({ spouse, domesticpartner, child }: Covers): string {
+  const most = child?.most === undefined ? '' : `, ${child.most} at most`
+  return [
+    spouse && 'spouse',
+    domesticpartner && 'domestic partner',
+    child && `children below ${child.maxage}${most}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
 }
 
 type Entry = readonly [field: string, text: string | undefined]

@@ -142,7 +142,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '    sortorder: 20\n',
     '    sortOrder: 20\n    sortorder: 20\n',
-    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage, insurer, howtouse, policy, plancode, documents, waitingperiod, beneficiaries, premium',
+    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, covers, tiers, rules, consent, endsatage, insurer, howtouse, policy, plancode, documents, waitingperiod, beneficiaries, premium',
   ],
   [
     '    sortorder: 20\n',

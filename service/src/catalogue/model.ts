@@ -116,8 +116,37 @@ type WaitingPeriod = { readonly days: number; readonly text?: Bilingual }
 export const NAMINGS = ['required', 'optional'] as const
 export type Naming = (typeof NAMINGS)[number]
 
-/** One product that a user can hold. `amount` is present exactly when `benefittype` is `dollar`. */
-export type Benefit = {
+/** Who of a family a benefit may cover beside its holder. */
+export const RELATIONSHIPS = ['spouse', 'domesticpartner', 'child'] as const
+export type Relationship = (typeof RELATIONSHIPS)[number]
+
+/** What a tier names; a domestic partner counts as `spouse`. */
+export const TIER_MEMBERS = ['spouse', 'child'] as const
+export type TierMember = (typeof TIER_MEMBERS)[number]
+
+/** Whom a benefit covers beside its holder: a child below `maxage`, at most so many. */
+export type Covers = {
+  readonly spouse?: object
+  readonly domesticpartner?: object
+  readonly child?: { readonly maxage: number; readonly most?: number }
+}
+
+/** What a benefit costs, and pays, for its holder alone or with others. */
+export type Worth = {
+  readonly cost: Price
+  /** What the insurer gets; neither partner nor person sees it. */
+  readonly premium?: Rate
+  readonly amount?: { readonly cents: Cents; readonly per?: AmountSpan }
+}
+
+/** The prices for those who are covered: of the first tier whose `who` has every relationship. */
+export type Tier = Worth & { readonly tier: string; readonly who: readonly TierMember[] }
+
+/**
+ * One product that a user can hold. It has a cost, or `covers` and `tiers`, which have their own; `worthOf` reads both. An
+ * amount is present exactly when `benefittype` is `dollar`.
+ */
+export type Benefit = Partial<Worth> & {
   readonly name: string
   readonly displayname: Bilingual
   readonly description: Bilingual
@@ -127,10 +156,8 @@ export type Benefit = {
   readonly sortorder: number
   readonly pays: Bilingual
   readonly notcovered: Bilingual
-  readonly cost: Price
-  /** What the insurer gets; neither partner nor person sees it. */
-  readonly premium?: Rate
-  readonly amount?: { readonly cents: Cents; readonly per?: AmountSpan }
+  readonly covers?: Covers
+  readonly tiers?: readonly Tier[]
   readonly rules: readonly Rule[]
   readonly consent?: Consent
   readonly endsatage?: number

@@ -1,6 +1,14 @@
 import { states } from '@benefit-enrolment/contract/names'
 import { DOCUMENT_PATH, ICON } from './file-paths.ts'
-import { AMOUNT_SPANS, BENEFIT_TYPES, LANGUAGES, MAX_AGE, MONTH_MODES, NAMINGS } from './model.ts'
+import {
+  AMOUNT_SPANS,
+  BENEFIT_TYPES,
+  LANGUAGES,
+  MAX_AGE,
+  MONTH_MODES,
+  NAMINGS,
+  TIER_MEMBERS,
+} from './model.ts'
 import { bilingual, coded, group, list, oneOf, type SchemaNode, setOf, text, whole } from './schema-parts.ts'
 import { cost, MAX_CENTS, rate } from './schema-prices.ts'
 
@@ -8,6 +16,8 @@ const MAX_BENEFITS = 200
 const MAX_OFFERS = 50
 const MAX_ZIPS = 10_000
 const MAX_INSURERS = 50
+/** The combinations of spouse and children are four. */
+const MAX_TIERS = 4
 
 const name = coded(
   /^[a-z0-9]{2,32}$/,
@@ -103,6 +113,32 @@ const insurerOfBenefit: SchemaNode = {
   type: ['string', 'object'],
 }
 
+const kin = group({})
+const covers = group(
+  {},
+  {
+    spouse: kin,
+    domesticpartner: kin,
+    child: group({ maxage: ['the age that ends it, such as 26', whole(1, MAX_AGE)] }, { most: whole(1, 20) }),
+  },
+  { minProperties: 1, whenEmpty: 'covers nobody; add spouse, domesticpartner or child, or delete it' },
+)
+const tier = group(
+  {
+    tier: ['a short code such as family', name],
+    who: [
+      'the relationships that it covers, or [] for the holder alone',
+      list(oneOf(TIER_MEMBERS), 2, { uniqueItems: true }),
+    ],
+    cost: ['cost: { cents: 0, per: month } or what it costs', cost()],
+  },
+  { premium: rate('what the insurer gets'), amount: amount() },
+)
+
+function amount(): SchemaNode {
+  return group({ cents: ['the amount in cents', whole(1, MAX_CENTS)] }, { per: oneOf(AMOUNT_SPANS) })
+}
+
 const benefit = group(
   {
     name: ['a short code such as accident', name],
@@ -119,10 +155,12 @@ const benefit = group(
     sortorder: ['a whole number; lower ones are listed first', whole(0, 1_000_000)],
     pays: ['what it pays or gives, in en and es', bilingual(1000)],
     notcovered: ['what it does not cover, in en and es', bilingual(1000)],
-    cost: ['cost: { cents: 0, per: month } or what it costs', cost()],
   },
   {
-    amount: group({ cents: ['the amount in cents', whole(1, MAX_CENTS)] }, { per: oneOf(AMOUNT_SPANS) }),
+    cost: cost(),
+    amount: amount(),
+    covers,
+    tiers: list(tier, MAX_TIERS, { minItems: 1, whenEmpty: 'is an empty list; begin with the holder alone' }),
     rules: rulesWith(conditions),
     consent: group({
       version: [

@@ -1,6 +1,7 @@
 import type { PlainDate } from '../calendar/calendar.ts'
-import type { Benefit } from '../catalogue/model.ts'
+import type { Benefit, Worth } from '../catalogue/model.ts'
 import type { TrueCover } from '../membership/rules/covers.ts'
+import { enrolmentWorth, pricedTerms } from '../membership/rules/family.ts'
 import type { LineAction } from '../membership/rules/insurer-lines.ts'
 import type { Person } from '../membership/rules/person.ts'
 import type { User } from '../membership/rules/state.ts'
@@ -24,7 +25,7 @@ export type Subject = {
 type Detailed = {
   readonly subject: Subject
   readonly cover: TrueCover | undefined
-  readonly held: Benefit | undefined
+  readonly worth: Worth | undefined
   readonly today: Benefit | undefined
 }
 
@@ -46,9 +47,9 @@ const details: Readonly<Record<ValueName, (of: Detailed) => string | undefined>>
   policy: ({ today }) => today?.policy,
   plancode: ({ today }) => today?.plancode,
   offer: ({ cover }) => cover?.enrolment.offer,
-  amountcents: ({ held }) => held?.amount?.cents.toString(),
-  costcents: ({ held }) => held?.cost.cents.toString(),
-  premiumcents: ({ held }) => held?.premium?.cents.toString(),
+  amountcents: ({ worth }) => worth?.amount?.cents.toString(),
+  costcents: ({ worth }) => worth?.cost.cents.toString(),
+  premiumcents: ({ worth }) => worth?.premium?.cents.toString(),
   partnerid: ({ subject }) => subject.partner.partnerId,
   partnername: ({ subject }) => subject.partner.name,
 }
@@ -61,9 +62,10 @@ const MORE = 'moredetails.'
 
 function detailed(subject: Subject, benefit: string, cover: TrueCover | undefined): Detailed {
   const { terms } = subject
-  const held = cover && terms.version(cover.enrolment.version).benefits.get(benefit)
   // Policy and plan codes are the insurer's numbers of today; what it pays and costs are the terms under which it is held.
-  return { subject, cover, held, today: terms.today.catalogue.benefits.get(benefit) ?? held }
+  const held = cover && pricedTerms(terms, cover.enrolment)
+  const worth = cover && enrolmentWorth(terms, cover.enrolment)
+  return { subject, cover, worth, today: terms.today.catalogue.benefits.get(benefit) ?? held }
 }
 
 /** What a line says of one cover. */

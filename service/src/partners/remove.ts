@@ -21,6 +21,7 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['event_log_heads', false],
   ['sealed_records', true],
   ['data_keys', true],
+  ['covered_dependants', true],
   ['enrolments', true],
   ['held_periods', true],
   ['corrected_pasts', true],

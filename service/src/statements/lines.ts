@@ -5,6 +5,7 @@
 import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calendar.ts'
 import type { Month } from '../calendar/month.ts'
 import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
+import { worthOf } from '../catalogue/tiers.ts'
 import { hasLength } from '../membership/rules/state.ts'
 import { centsOf, daysIn, monthModeOf, type Span } from './amounts.ts'
 
@@ -74,6 +75,7 @@ function benefitLine(times: Times, context: Context): Line {
   const [first] = times
   const last = times.at(-1) ?? first
   const terms = times.map(({ name, version }) => catalogues(version).benefits.get(name))
+  const worths = terms.map(benefit => benefit && worthOf(benefit))
   const spans = times.map(time => {
     const start = termsOf(offerAt(offers, time.startsAt), catalogues)
     const end = termsOf(offerAt(offers, lastInstant(time)), catalogues)
@@ -81,10 +83,10 @@ function benefitLine(times: Times, context: Context): Line {
   })
   const amountOf = (price: 'cost' | 'premium') =>
     centsOf(
-      spans.map((span, index) => ({ ...span, price: terms[index]?.[price] })),
+      spans.map((span, index) => ({ ...span, price: worths[index]?.[price] })),
       daysOf(month),
     )
-  const cost = terms[0]?.cost
+  const cost = worths[0]?.cost
   return {
     kind: 'benefit',
     name: first.name,

@@ -36,7 +36,10 @@ export const settingOptions: Readonly<Record<string, Option>> = {
   radius: valued('N', 'radius of corners, 0 to 24'),
   font: valued('NAME', `one of ${Object.keys(FONTS).join(', ')}`),
   offer: repeatable('OFFER', 'offer it may give (default: all offers)'),
-  scope: repeatable('SCOPE', 'scope it may ask for (default: all but beneficiaries:read)'),
+  scope: repeatable(
+    'SCOPE',
+    'scope it may ask for (default: all but beneficiaries:read and dependants:read)',
+  ),
   retain: valued('YEARS', 'how long what was agreed and covered outlives an erasure, like 7y (default none)'),
   rate: valued('N/s', 'requests a second it may send (0/s takes the limit away)'),
   'api-key-optional': flag('x-api-key may be left out'),

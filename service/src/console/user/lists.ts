@@ -2,6 +2,7 @@ import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { OpenLine } from '../../membership/records/insurer-lines.ts'
+import { enrolmentWorth } from '../../membership/rules/family.ts'
 import { howToUseToday, usableUntil } from '../../membership/rules/how-to-use.ts'
 import {
   type ConsentChannel,
@@ -10,7 +11,7 @@ import {
   isInForce,
   isLive,
 } from '../../membership/rules/state.ts'
-import { heldTerms, knownBenefit } from '../../membership/rules/terms.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { OperatorVisit } from '../screen/screen.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
@@ -321,7 +322,7 @@ export function paysView(
   const inForce = user.enrolments.filter(isInForce)
   if (inForce.length === 0) return ''
   const prices = inForce.flatMap(one => {
-    const cost = heldTerms(terms, one)?.cost
+    const cost = enrolmentWorth(terms, one)?.cost
     return cost && cost.cents > 0 ? [{ cost, name: benefitName(details, one.benefit) }] : []
   })
   const total = month && month.cents > 0 && ` In all ${money(month.cents)} in ${month.name}.`

@@ -8,8 +8,9 @@ import { confirmationRecord } from '../records/confirmations.ts'
 import { readConsentRecords } from '../records/consents.ts'
 import { designationRecord, readDesignations } from '../records/designations.ts'
 import type { OpenLine } from '../records/insurer-lines.ts'
-import { readRecords } from '../records/sealed.ts'
-import type { User } from '../rules/state.ts'
+import { type OpenRecord, readRecords } from '../records/sealed.ts'
+import { daysOf } from '../rules/family.ts'
+import type { Enrolment, User } from '../rules/state.ts'
 import { viewTimeline, viewUser } from '../rules/view.ts'
 
 /** Everything that is kept about one user, unsealed; parts that the user does not have are empty. */
@@ -27,6 +28,9 @@ export type UserExport = {
   readonly insurerlines: readonly unknown[]
   /** The beneficiaries, in all versions. */
   readonly beneficiaries: readonly unknown[]
+  /** The dependants, in all versions of their list, and who was or will be covered when. */
+  readonly dependants: readonly unknown[]
+  readonly covered: readonly unknown[]
   /** The events of the last 30 days, as the partner got them. */
   readonly events: readonly unknown[]
   /** Links, and visits to the page. */
@@ -56,6 +60,8 @@ export async function exportUser(
     confirmations: (await readRecords(database, whose, 'confirmation')).reverse().map(confirmationRecord),
     insurerlines: (await reader.insurerLines(partner, user)).map(exportedLine),
     beneficiaries: (await readDesignations(database, whose, 'all')).map(designationRecord),
+    dependants: (await readRecords(database, whose, 'dependants')).reverse().map(dependantsRecord),
+    covered: user.enrolments.flatMap(coveredRecords),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
     refusedcreates: (await findRefusedCreates(database, partner, userid)).map(one => ({
@@ -76,6 +82,22 @@ async function consentsOf(db: Executor, whose: { partner: Partner; user: User })
     channel: one.channel,
     evidence: one.evidence ?? null,
   }))
+}
+
+function dependantsRecord({ version, at, facts, content }: OpenRecord) {
+  return { version: Number(version), ...facts, writtenat: formatTimestamp(at), dependants: content() }
+}
+
+function coveredRecords(enrolment: Enrolment): object[] {
+  return (enrolment.covered ?? []).map(one => {
+    const { startsAt, endsAt } = daysOf(enrolment, one)
+    return {
+      ...{ benefit: enrolment.benefit, state: enrolment.state, dependantid: one.dependantId },
+      relationship: one.relationship,
+      startsat: formatTimestamp(startsAt),
+      endsat: timestampOrNull(endsAt),
+    }
+  })
 }
 
 function exportedLine(line: OpenLine) {

@@ -7,9 +7,9 @@ import { keyedHash } from '../../vault/hash.ts'
 import { newKey } from '../../vault/seal.ts'
 import type { Command } from '../command.ts'
 import { type DocumentKind, openDataKey, openJson, wrapDataKey } from '../records/sealed.ts'
-import { consents, designations, enrolments, users } from '../records/tables.ts'
+import { consents, covered, designations, enrolments, users } from '../records/tables.ts'
 import type { Person } from '../rules/person.ts'
-import type { User, UserStatus } from '../rules/state.ts'
+import type { Covered, Enrolment, User, UserStatus } from '../rules/state.ts'
 
 /** Names a user as the partner does. */
 export type UserName = { readonly partnerId: string; readonly userid: string }
@@ -106,6 +106,7 @@ const selected = {
   enrolments: enrolments.array('e'),
   consents: consents.array('c'),
   designations: designations.array('d'),
+  covered: covered.array('c'),
 }
 
 /** Which parts of a user are loaded: `whole` adds consents and designations, `sealed` the sealed documents and their key. */
@@ -118,6 +119,10 @@ function columnsOfUser({ whole, sealed }: LoadedParts): Fragment {
         select json_agg(${selected.enrolments} order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
       ) end as enrolments,
+      case when u.dependants_version is not null then (
+        select json_agg(${selected.covered} order by c.enrolment_id, c.place)
+        from covered_dependants c where c.partner_id = u.partner_id and c.service_id = u.service_id
+      ) end as covered,
       case when u.offer is not null and ${whole} then (
         select json_agg(${selected.consents} order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
@@ -227,6 +232,8 @@ export type UserRow = {
   /** Null when there is none, or it was not requested. */
   wrapped_key: Buffer | null
   enrolments: unknown[][] | null
+  /** Who else is covered; null for a user who never had a dependant. */
+  covered: unknown[][] | null
   consents: unknown[][] | null
   designations: unknown[][] | null
   /** The sealed documents in base64; null when there are none, or they were not requested. */
@@ -237,9 +244,24 @@ export type UserRow = {
 export function userOf(row: UserRow): User {
   // Added in place: copying the user with `...` would cost 7 µs.
   return Object.assign(users.ofRow(row), {
-    enrolments: (row.enrolments ?? []).map(enrolments.ofArray),
+    enrolments: withCovered((row.enrolments ?? []).map(enrolments.ofArray), row.covered),
     consents: (row.consents ?? []).map(consents.ofArray),
     designations: (row.designations ?? []).map(designations.ofArray),
+  })
+}
+
+function withCovered(own: Enrolment[], rows: unknown[][] | null): Enrolment[] {
+  if (!rows) return own
+  const byEnrolment = new Map<string, Covered[]>()
+  for (const row of rows) {
+    const { enrolmentId, ...one } = covered.ofArray(row)
+    const known = byEnrolment.get(enrolmentId)
+    if (known) known.push(one)
+    else byEnrolment.set(enrolmentId, [one])
+  }
+  return own.map(one => {
+    const people = byEnrolment.get(one.id)
+    return people ? { ...one, covered: people } : one
   })
 }
 

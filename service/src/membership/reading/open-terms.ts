@@ -18,6 +18,7 @@ export function openTerms(context: { published: Published; real: () => number })
       version: version => published.version(version),
       partnerOffers: partner.offers,
       residence: () => residenceOf(person()),
+      dependants: () => person()?.dependants ?? [],
       newId: () => uuidv7(real()),
     }),
     /** The hash of the text that the user agreed to. */

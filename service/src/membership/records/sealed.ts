@@ -20,8 +20,8 @@ export const userKey: Columns<UserIds> = {
 /** The kinds of sealed documents: prefilled data, the data of the account, a registration's draft. */
 export type DocumentKind = 'prefill' | 'profile' | 'draft'
 
-/** The kinds of sealed records of a user: documents, what was agreed to on the page, evidence of consents, beneficiaries. */
-export type RecordKind = DocumentKind | 'confirmation' | 'evidence' | 'beneficiaries'
+/** The kinds of sealed records of a user: documents, what was agreed to on the page, evidence of consents, beneficiaries, dependants. */
+export type RecordKind = DocumentKind | 'confirmation' | 'evidence' | 'beneficiaries' | 'dependants'
 
 /** What is sealed with a user's data key: for each kind of record, and for what is sealed in other tables. */
 type Purpose =
@@ -39,6 +39,7 @@ const purposes = {
   confirmation: 'confirmations',
   evidence: 'consents.evidence',
   beneficiaries: 'beneficiary_designations',
+  dependants: 'dependants',
 } as const
 
 function bindingOf(purpose: string, { partnerId, serviceId }: UserIds): Binding {

@@ -1,5 +1,5 @@
 import { stored, tableOf, together } from '../../db/table.ts'
-import type { Consent, Designation, Enrolment, User } from '../rules/state.ts'
+import type { Consent, Covered, Designation, Enrolment, User } from '../rules/state.ts'
 
 /** The table `users`: a user without what stands in the tables below. */
 export const users = tableOf<Omit<User, 'enrolments' | 'consents' | 'designations'>>({
@@ -26,11 +26,12 @@ export const users = tableOf<Omit<User, 'enrolments' | 'consents' | 'designation
     requestedAt: stored.instant('cancel_requested_at'),
     reason: stored.text('cancel_reason'),
   }),
+  dependantsVersion: stored.integer('dependants_version'),
   erasedAt: stored.instant('erased_at'),
 })
 
-/** The table `enrolments`. */
-export const enrolments = tableOf<Enrolment>({
+/** The table `enrolments`: an enrolment without those whom it covers, who stand in the table below. */
+export const enrolments = tableOf<Omit<Enrolment, 'covered'>>({
   id: stored.uuid('enrolment_id'),
   benefit: stored.text('benefit'),
   offer: stored.text('offer'),
@@ -47,6 +48,21 @@ export const enrolments = tableOf<Enrolment>({
   closeReason: stored.text('close_reason'),
   isSingle: stored.boolean('is_single'),
   corrects: stored.uuid('corrects'),
+  pendingCover: together({
+    at: stored.instant('pending_cover_at'),
+    people: stored.json('pending_cover'),
+  }),
+  tiersFrom: together({ version: stored.integer('tiers_version'), at: stored.instant('tiers_at') }),
+})
+
+/** What is read of the table `covered_dependants`: a dependant, and whose enrolment covers it. */
+export const covered = tableOf<Covered & { readonly enrolmentId: string }>({
+  enrolmentId: stored.uuid('enrolment_id'),
+  dependantId: stored.uuid('dependant_id'),
+  relationship: stored.text('relationship'),
+  startsAt: stored.instant('own_start_at'),
+  end: together({ at: stored.instant('own_end_at'), reason: stored.text('own_end_reason') }),
+  isOver: stored.boolean('is_over'),
 })
 
 /** The table `consents`, as far as a user's state has it. */

@@ -128,7 +128,10 @@ export function problemOfRefusal(
 
 /** Reasons of a refusal in the caller's language. */
 export function reasonsIn(reasons: readonly RefusalReason[], locale: Locale) {
-  return reasons.map(({ field, code, text }) => ({ field, code, message: text[locale] }))
+  return reasons.map(({ field, code, text, dependantid }) => ({
+    ...{ field, code, message: text[locale] },
+    ...(dependantid !== undefined && { dependantid }),
+  }))
 }
 
 /** What a rule decided; throws the problem of a refusal. */

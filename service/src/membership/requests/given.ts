@@ -43,6 +43,16 @@ export function refuseBirthDate(
   )
 }
 
+/** The same of the dependants of a request. */
+export function refuseBirthDates(
+  dependants: readonly { readonly dob: string }[],
+  context: { now: Instant; zone: Zone },
+): Refusal | undefined {
+  return dependants
+    .map(({ dob }, index) => refuseBirthDate(dob, { ...context, field: `dependants[${index}].dob` }))
+    .find(refusal => refusal !== undefined)
+}
+
 /** Refuses a `partnername` that is none of the partner's own names, whatever its case; empty means any (contract §6). */
 export function refusePartnerName(partner: Partner, name: string | undefined): Refusal | undefined {
   const isOwn = [partner.name, ...partner.aliases].some(own => own.toLowerCase() === name?.toLowerCase())

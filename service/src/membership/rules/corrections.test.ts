@@ -30,6 +30,7 @@ function termsIn(zone: string): Terms {
     today: { version: 1, catalogue },
     version: () => catalogue,
     partnerOffers: undefined,
+    dependants: () => [],
     residence: () => ({ dob: '1961-03-14', state: 'FL', zipcode: '33101' }),
     newId: () => `id-${ids++}`,
   }

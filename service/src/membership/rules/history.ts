@@ -44,6 +44,7 @@ export type Why =
       | 'link opened'
       | 'answers kept'
       | 'details corrected'
+      | 'dependants'
     )
   | ('swap' | 'offer change' | 'offer change undone' | 'declined' | 'declined, with a reason')
   | (

@@ -1,5 +1,6 @@
 import type { CreateUser, Prefill, UpdateUser } from '@benefit-enrolment/contract'
 import type { PlainDate } from '../../calendar/calendar.ts'
+import type { Dependant } from './dependant.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 import type { Residence } from './terms.ts'
 
@@ -28,6 +29,8 @@ export type Person = {
   readonly moredetails?: Readonly<Record<string, string>>
   /** The numbers by which insurers know the person, by benefit, where an import told them. */
   readonly memberids?: Readonly<Record<string, string>>
+  /** The dependants of an account, as the newest version of their list names them. */
+  readonly dependants?: readonly Dependant[]
 }
 
 /** Where the person lives and when they were born; `undefined` while one of the two is unknown. */

@@ -6,6 +6,8 @@ export type RefusalReason = {
   readonly field: string
   readonly code: string
   readonly text: { readonly en: string; readonly es: string }
+  /** The dependant whom it is about. */
+  readonly dependantid?: string
 }
 
 /** A rule's refusal of a command: it is returned as a value, never thrown. */

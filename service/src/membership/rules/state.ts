@@ -1,5 +1,6 @@
 import type { EnrolmentState, EventName, Locale } from '@benefit-enrolment/contract'
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
+import type { Relationship } from '../../catalogue/model.ts'
 
 /** The states of a user (contract §9); `none`: only the serviceid is known, because the prefill has lapsed. */
 export type UserStatus = 'none' | 'prefilled' | 'registering' | 'active' | 'cancelled' | 'erased'
@@ -33,6 +34,35 @@ export type Enrolment = {
   readonly closeReason: CloseReason | undefined
   /** The voided enrolment that this one replaces, after an operator's correction. */
   readonly corrects?: string | undefined
+  /** Who else is or was covered, in the order in which they came; absent where nobody was. */
+  readonly covered?: readonly Covered[] | undefined
+  /** Who will be covered from a boundary on; absent without such a change. */
+  readonly pendingCover?: PendingCover | undefined
+  /** A later version whose prices hold since an instant, because that of the enrolment has no tiers. */
+  readonly tiersFrom?: { readonly version: number; readonly at: Instant } | undefined
+}
+
+/**
+ * A dependant in an enrolment. Its days are those of the enrolment but for an own start and an own end, so that they move when
+ * the enrolment moves; `daysOf` reads them.
+ */
+export type Covered = {
+  readonly dependantId: string
+  readonly relationship: Relationship
+  /** Absent: from the start of the enrolment. */
+  readonly startsAt?: Instant | undefined
+  readonly end?: { readonly at: Instant; readonly reason: CoverEndReason } | undefined
+  /** The own end has taken effect. */
+  readonly isOver: boolean
+}
+
+/** Why the cover of a dependant ends before the benefit does. */
+export type CoverEndReason = 'endsatage' | 'coverchanged' | 'corrected'
+
+/** Who will be covered beside the member, from an instant on, or from the start of what begins later. */
+export type PendingCover = {
+  readonly at: Instant
+  readonly people: readonly Pick<Covered, 'dependantId' | 'relationship'>[]
 }
 
 /** Why an enrolment ends by itself. */
@@ -52,7 +82,12 @@ export type CloseReason =
   | 'corrected'
 
 /** One element of a swap: a benefit to add, a benefit to remove, or an exchange of the two. */
-export type SwapPair = { readonly add?: string | undefined; readonly remove?: string | undefined }
+export type SwapPair = {
+  readonly add?: string | undefined
+  readonly remove?: string | undefined
+  /** The dependants whom the benefit to add will cover; absent: nobody. */
+  readonly covered?: readonly string[] | undefined
+}
 
 /** How a consent reached us: on the page, from the partner, through an operator by phone, paper or email, or by an import. */
 export type ConsentChannel = 'page' | 'partner' | 'phone' | 'paper' | 'email' | 'import'
@@ -108,6 +143,8 @@ export type User = {
   readonly enrolments: readonly Enrolment[]
   readonly consents: readonly Consent[]
   readonly designations: readonly Designation[]
+  /** The newest version of the list of dependants, who stand in the data of the account; `undefined`: there never was one. */
+  readonly dependantsVersion: number | undefined
   readonly erasedAt: Instant | undefined
 }
 
@@ -130,6 +167,7 @@ export function newUser({ partnerId, serviceId, userid, at }: NewUser): User {
     enrolments: [],
     consents: [],
     designations: [],
+    dependantsVersion: undefined,
     erasedAt: undefined,
   }
 }
@@ -254,7 +292,12 @@ export function hasEntry(user: User, now: Instant): boolean {
 
 /** The catalogue versions that apply to a user's offer and benefits. */
 export function versionsOf(user: User): number[] {
-  return [user.offer?.version ?? 0, ...user.enrolments.map(enrolment => enrolment.version)]
+  const versions = [user.offer?.version ?? 0]
+  for (const { version, tiersFrom } of user.enrolments) {
+    versions.push(version)
+    if (tiersFrom) versions.push(tiersFrom.version)
+  }
+  return versions
 }
 
 /** A raised event: the state right after the change (contract §10). */

@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from '../../catalogue/eligibility.ts'
 import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
+import type { Dependant } from './dependant.ts'
 import { type Enrolment, isHeld, type User } from './state.ts'
 
 /** One published version of the catalogue. */
@@ -24,6 +25,8 @@ export type Terms = {
   readonly partnerOffers: readonly string[] | undefined
   /** Birth date, state and ZIP code of the account, once they are known. */
   readonly residence: () => Residence | undefined
+  /** The dependants of the account. */
+  readonly dependants: () => readonly Dependant[]
   /** Age, state and ZIP code from a request; when given, they replace those of the account. */
   readonly asked?: Omit<Facts, 'offer'>
   /** A fresh id for an enrolment. */
@@ -130,7 +133,7 @@ export function judgeOwnOffer(terms: Terms, user: User): Verdict | undefined {
 
 /** The benefit by the terms under which it is held. */
 export function heldTerms(terms: Terms, enrolment: Enrolment): Benefit | undefined {
-  return terms.version(enrolment.version).benefits.get(enrolment.benefit)
+  return terms.version(enrolment.tiersFrom?.version ?? enrolment.version).benefits.get(enrolment.benefit)
 }
 
 /** Whether a benefit's rules about offers admit an offer, regardless of the person. */

@@ -97,6 +97,7 @@ function lockKeys(erased: readonly ErasedUserRow[]): Query[] {
 
 /** The rows that an erasure deletes. With the data key goes everything that it sealed elsewhere, such as stored answers. */
 const deletedWithTheUser = [
+  fragment`delete from covered_dependants`,
   fragment`delete from enrolments`,
   ...erasedTables.map(({ deleting }) => deleting),
   fragment`delete from feed_seen`,

@@ -5,7 +5,8 @@ import type { LoadedUser } from '../reading/load.ts'
 import { type UserIds, userKey } from '../records/sealed.ts'
 import { enrolments, users } from '../records/tables.ts'
 import { dueAt } from '../rules/apply-due.ts'
-import type { Enrolment, User } from '../rules/state.ts'
+import { daysOf } from '../rules/family.ts'
+import { type Covered, type Enrolment, isLive, type User } from '../rules/state.ts'
 import { eraseUsers } from './save-erasures.ts'
 import { saveEvents } from './save-events.ts'
 import { writtenTables } from './tables.ts'
@@ -32,6 +33,7 @@ export function statementsOf(writes: BatchWrites): Query[] {
   )
   // Almost all users of most batches have no enrolments: these are not gone through one by one.
   const holders = users.filter(({ user }) => user.enrolments.length > 0)
+  const changed = holders.flatMap(changedEnrolments)
   return [
     ...some(known, updateUsers),
     ...some(writes.renamed, giveUpNames),
@@ -45,7 +47,8 @@ export function statementsOf(writes: BatchWrites): Query[] {
       fresh.filter(({ wrappedKey }) => wrappedKey === undefined),
       expectUsers,
     ),
-    ...inTurn(holders.flatMap(changedEnrolments)).map(entries => saveEnrolments(entries)),
+    ...inTurn(changed).map(entries => saveEnrolments(entries)),
+    ...saveCovered(changed),
     ...writtenTables.flatMap(table => {
       const rows = writes.rows.get(table)
       if (!rows) return []
@@ -158,7 +161,10 @@ export function revokeLinks(ended: readonly User[], at: Instant): Query[] {
 }
 
 /** An enrolment to write, and whose it is. */
-export type ChangedEnrolment = { readonly user: UserIds; readonly enrolment: Enrolment }
+export type ChangedEnrolment = {
+  readonly user: UserIds & Pick<User, 'dependantsVersion'>
+  readonly enrolment: Enrolment
+}
 
 /**
  * Splits enrolments into those that are voided, those that are closed, and those that are open, to be written in this
@@ -190,6 +196,47 @@ export function saveEnrolments(entries: readonly ChangedEnrolment[]): Query {
     insert into enrolments (${namesOf(columns)})
     select * from ${listOf(columns, entries)}
     on conflict (partner_id, service_id, enrolment_id) do update set ${settingsOf(changingOfEnrolment, 'excluded')}`
+}
+
+type CoveredRow = ChangedEnrolment & { readonly place: number; readonly one: Covered }
+
+const enrolmentKey: Columns<ChangedEnrolment> = {
+  ...within(userKey, ({ user }: ChangedEnrolment) => user),
+  enrolment_id: column.uuid(({ enrolment }) => enrolment.id),
+}
+const coveredColumns: Columns<CoveredRow> = {
+  ...enrolmentKey,
+  place: column.integer(({ place }) => place),
+  benefit: column.text(({ enrolment }) => enrolment.benefit),
+  dependant_id: column.uuid(({ one }) => one.dependantId),
+  relationship: column.text(({ one }) => one.relationship),
+  own_start_at: column.instant(({ one }) => one.startsAt),
+  own_end_at: column.instant(({ one }) => one.end?.at),
+  own_end_reason: column.text(({ one }) => one.end?.reason),
+  is_over: column.boolean(({ one }) => one.isOver),
+  starts_at: column.instant(({ enrolment, one }) => daysOf(enrolment, one).startsAt),
+  ends_at: column.instant(({ enrolment, one }) => daysOf(enrolment, one).endsAt),
+  counts: column.boolean(({ enrolment }) => isLive(enrolment) || enrolment.state === 'ended'),
+}
+
+/** Writes who else is covered by changed enrolments, in place of what was written of them. */
+export function saveCovered(entries: readonly ChangedEnrolment[]): Query[] {
+  const families = entries.filter(({ user }) => user.dependantsVersion !== undefined)
+  if (families.length === 0) return []
+  const rows = families.flatMap(entry =>
+    (entry.enrolment.covered ?? []).map((one, place): CoveredRow => ({ ...entry, place, one })),
+  )
+  return [
+    sql`
+    delete from covered_dependants c using ${listOf(enrolmentKey, families)}
+    where c.partner_id = row.partner_id and c.service_id = row.service_id and c.enrolment_id = row.enrolment_id`,
+    ...(rows.length > 0
+      ? [
+          sql`
+    insert into covered_dependants (${namesOf(coveredColumns)}) select * from ${listOf(coveredColumns, rows)}`,
+        ]
+      : []),
+  ]
 }
 
 function without<Item>(columns: Columns<Item>, ...names: readonly string[]): Columns<Item> {

@@ -180,13 +180,14 @@ type Sealing = {
 
 /**
  * Adds to the writes of a batch what a change writes beside the user's state, sealed with the user's data key: consents,
- * documents, beneficiaries, the confirmation, and what insurers were told before. Throws when a consent that an operator puts on record has no evidence,
+ * documents, beneficiaries, dependants, the confirmation, and what insurers were told before. Throws when a consent that an operator puts on record has no evidence,
  * because it must not be stored without.
  */
 export function writeSealed(sealing: Sealing): void {
   writeConsents(sealing)
   writeDocuments(sealing)
   writeDesignations(sealing)
+  writeDependants(sealing)
   writeConfirmation(sealing)
   writeTold(sealing)
 }
@@ -244,6 +245,21 @@ function writeDesignations(sealing: Sealing): void {
     const name = { kind: 'beneficiaries', name: benefit, version: `${version}`, at, facts: { who } } as const
     addSealed(sealing, name, given.beneficiaries)
   }
+}
+
+/** Keeps each version of the list of dependants; the newest is part of the account's data, too. */
+function writeDependants(sealing: Sealing): void {
+  const { mine, before, change, command, now } = sealing
+  const { dependantsVersion } = mine.user
+  if (dependantsVersion === undefined || dependantsVersion === before.dependantsVersion) return
+  const { dependants } = (change.documents?.profile ?? {}) as Person
+  if (!dependants) throw new Error('a list of dependants that names nobody')
+  const facts = { who: command.who, actor: command.actor }
+  addSealed(
+    sealing,
+    { kind: 'dependants', name: '', version: `${dependantsVersion}`, at: now, facts },
+    dependants,
+  )
 }
 
 function writeConfirmation(sealing: Sealing): void {

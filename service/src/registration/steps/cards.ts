@@ -1,6 +1,7 @@
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import { type Benefit, type Offer, offerHas } from '../../catalogue/model.ts'
+import { worthOf } from '../../catalogue/tiers.ts'
 import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
 import {
   type Enrolment,
@@ -23,7 +24,7 @@ export function cardOf(
   standing: { status: BenefitStatus; startsAt?: Instant; selected?: boolean },
 ): BenefitCard {
   const { locale } = visit
-  const { amount } = benefit
+  const { amount } = worthOf(benefit)
   return {
     ...faceOf(visit, benefit),
     description: benefit.description[locale],

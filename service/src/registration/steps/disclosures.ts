@@ -1,4 +1,5 @@
-import type { Benefit, BenefitDocument } from '../../catalogue/model.ts'
+import type { Benefit, BenefitDocument, Relationship } from '../../catalogue/model.ts'
+import { worthOf } from '../../catalogue/tiers.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Cost, Coverage } from '../views/parts.ts'
 
@@ -19,9 +20,10 @@ export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined
   }
 }
 
-/** What a benefit costs, who collects it and how. */
-export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
-  const { cents, per, taken } = cost
+/** What a benefit costs while these are covered beside the person, who collects it and how. */
+export function costOf(visit: Visit, benefit: Benefit, who?: Iterable<Relationship>): Cost {
+  const { insurer } = benefit
+  const { cents, per, taken } = worthOf(benefit, who).cost
   if (cents === 0) return { kind: 'nothing' }
   const by = taken?.by === 'insurer' ? (insurer?.name ?? '') : visit.partner.name
   return {

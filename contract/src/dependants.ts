@@ -1,0 +1,183 @@
+import { type Static, Type } from 'typebox'
+import { forms, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { shape } from './shape.ts'
+
+/** The possible relationships of a dependant to the member (contract §19). */
+export const dependantRelationships = ['spouse', 'domesticpartner', 'child'] as const
+
+/** The most dependants that a user may have. */
+export const MOST_DEPENDANTS = 20
+
+const line = (maxLength: number) => ({
+  minLength: 1,
+  maxLength,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  'x-rule': `must be 1 to ${maxLength} characters without control characters`,
+})
+
+/** What a request says of a dependant. */
+export const dependantFields = {
+  relationship: Type.Enum([...dependantRelationships], {
+    'x-rule': `must be one of ${dependantRelationships.join(', ')}`,
+  }),
+  firstname: Type.String({ ...line(100), description: 'Given name' }),
+  lastname: Type.String({ ...line(100), description: 'Family name' }),
+  dob: Type.String({
+    ...forms.dob,
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+    description: 'Birth date, YYYY-MM-DD',
+  }),
+  gender: Type.Optional(
+    Type.Enum(['M', 'F', 'X', 'U', 'N', 'O', ''], {
+      'x-rule': 'must be one of M, F, X, U, N, O',
+      description: 'Single-letter code',
+    }),
+  ),
+}
+
+/** The id of a dependant; ids are ours. */
+export const DependantId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  'x-rule': 'must be 1 to 64 characters',
+  description: 'Our id of a dependant',
+})
+
+/** Dependants by their ids, each once. */
+export const DependantIds = Type.Array(DependantId, {
+  maxItems: MOST_DEPENDANTS,
+  uniqueItems: true,
+  'x-rule': `must be a list of at most ${MOST_DEPENDANTS} different ids of dependants`,
+})
+
+/** A benefit that covers a dependant, or will (contract §19). */
+export const DependantCover = shape('DependantCover', {
+  name: Type.String({ description: 'Short benefit code' }),
+  state: Type.Enum(['scheduled', 'covered', 'endscheduled']),
+  startsattimestamp: Timestamp,
+  endsattimestamp: OptionalTimestamp,
+})
+/** The shape of {@link DependantCover}. */
+export type DependantCover = Static<typeof DependantCover>
+
+/** A dependant of a member, and what covers it (contract §19). */
+export const Dependant = shape('Dependant', {
+  dependantid: Type.String(),
+  relationship: Type.Enum([...dependantRelationships]),
+  firstname: Type.String(),
+  lastname: Type.String(),
+  dob: Type.String(),
+  gender: Type.String({ description: '"" when not given' }),
+  benefits: Type.Array(DependantCover),
+})
+/** The shape of {@link Dependant}. */
+export type Dependant = Static<typeof Dependant>
+
+/** A dependant in a list that replaces the present one. */
+export const GivenDependant = shape('GivenDependant', {
+  dependantid: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      'x-rule': 'must be at most 64 characters',
+      description: 'Absent or "": a new dependant',
+    }),
+  ),
+  ...dependantFields,
+})
+
+const shared = {
+  method: 'POST',
+  caller: 'partner',
+  tag: 'Users',
+  section: 'contract §19',
+} as const
+const dependantErrors = [...partnerErrors, 'user_not_found', 'user_cancelled'] as const
+const exampleId = '019abc12-3456-7def-8123-456789abcdf0'
+const exampleDependant = {
+  relationship: 'child',
+  firstname: 'Ada',
+  lastname: 'King',
+  dob: '2019-05-04',
+  gender: 'F',
+} as const
+
+/** Reads the dependants of a member (contract §19). */
+export const getDependants = operation({
+  ...shared,
+  id: 'getDependants',
+  path: '/user/account/dependants/get',
+  scope: 'dependants:read',
+  idempotency: 'ignored',
+  summary: 'Read the dependants of a member, and which benefits cover each',
+  body: shape('GetDependants', { userid: Userid }),
+  reply: shape('Dependants', {
+    userid: Type.String(),
+    version: Type.Integer({ description: 'Counted from 1; 0 before the first list' }),
+    dependants: Type.Array(Dependant),
+  }),
+  errors: dependantErrors,
+  example: {
+    body: { userid: 'u-1001' },
+    reply: {
+      userid: 'u-1001',
+      version: 1,
+      dependants: [
+        {
+          dependantid: exampleId,
+          ...exampleDependant,
+          benefits: [
+            {
+              name: 'dental',
+              state: 'covered',
+              startsattimestamp: '2026-11-20T15:04:05.123Z',
+              endsattimestamp: null,
+            },
+          ],
+        },
+      ],
+    },
+  },
+})
+
+/** Replaces the list of dependants of a member (contract §19). */
+export const setDependants = operation({
+  ...shared,
+  id: 'setDependants',
+  path: '/user/account/dependants/set',
+  scope: 'users:write',
+  idempotency: 'keyed',
+  summary: 'Replace the list of dependants of a member',
+  description:
+    'An entry without `dependantid` is new. With `version`, the list is replaced only if that is still the newest. Being on the ' +
+    'list covers nobody: create, enrol, swap and `POST /user/benefits/cover` name who is covered. Each version is kept.',
+  body: shape('SetDependants', {
+    userid: Userid,
+    version: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 2_147_483_647, 'x-rule': 'must be a version that get answered' }),
+    ),
+    dependants: Type.Array(GivenDependant, {
+      maxItems: MOST_DEPENDANTS,
+      'x-rule': `must be a list of at most ${MOST_DEPENDANTS} dependants`,
+    }),
+  }),
+  reply: shape('DependantList', {
+    userid: Type.String(),
+    version: Type.Integer(),
+    dependants: Type.Array(shape('DependantName', { dependantid: Type.String() }), {
+      description: 'In the order sent',
+    }),
+  }),
+  errors: [
+    ...dependantErrors,
+    ...keyedErrors,
+    'dependant_unknown',
+    'version_conflict',
+    'dependant_covered',
+    'dependant_not_eligible',
+  ],
+  example: {
+    body: { userid: 'u-1001', version: 0, dependants: [exampleDependant] },
+    reply: { userid: 'u-1001', version: 1, dependants: [{ dependantid: exampleId }] },
+  },
+})
