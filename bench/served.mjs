@@ -1,6 +1,5 @@
 // The service as built, for a benchmark that sends load to it from other processes.
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,12 +101,14 @@ export async function startServed(name, { place, env, profile } = {}) {
     services,
     log,
     enrolment,
-    /** Runs a command beside the service; resolves when it has ended. */
-    async run(...words) {
+    /** Starts a command beside the service; its words are in the log. */
+    spawn(...words) {
       const args = [bin, ...words, '--data', dataDir, '--json']
-      const child = spawn(process.execPath, args, { cwd: scratch, env: environment, stdio: 'ignore' })
-      const [status] = await once(child, 'exit')
-      if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ended with ${status}`)
+      return spawn(process.execPath, args, {
+        cwd: scratch,
+        env: environment,
+        stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
+      })
     },
     /** Starts another process of the service. */
     async startAnother(more) {

@@ -1,4 +1,4 @@
-// Webhook delivery: the service beside job queues that could do the same, and beside a bare undici loop as the limit.
+// Webhook delivery: the service beside graphile-worker, a job queue that could do the same, and beside a bare undici loop as the limit.
 // All run on one machine in one run, with the same PostgreSQL with fsync on (a new database for each), the same
 // receiver in a process of its own, and the same bytes. Each peer sends with the same undici call and writes the same
 // row into a log of attempts.
@@ -32,13 +32,12 @@ import { asked } from './webhooks/asked.mjs'
 import { latencyText, summed } from './webhooks/figures.mjs'
 import { openService } from './webhooks/open-service.mjs'
 import { installPeers } from './webhooks/peers.mjs'
-import { startRedis } from './webhooks/redis.mjs'
 import { asSuperuser } from './webhooks/superuser.mjs'
 
 const { values: options } = parseArgs({
   options: {
     scenarios: { type: 'string', default: 'steady,drain,dead,slow,hostile,idle' },
-    systems: { type: 'string', default: 'ours,bare,pg-boss,graphile-worker,bullmq' },
+    systems: { type: 'string', default: 'ours,bare,graphile-worker' },
     rate: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '20' },
     backlog: { type: 'string', default: '100000' },
@@ -49,7 +48,6 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     node: { type: 'string', default: 'same' },
     concurrency: { type: 'string', default: '64' },
-    'redis-fsync': { type: 'string', default: 'always' },
     'peer-log': { type: 'string', default: 'single' },
     profile: { type: 'string' },
   },
@@ -87,7 +85,6 @@ async function openSystem(system, targets, shared) {
   const isPeer = !['ours', 'bare'].includes(system)
   const name = `bench_${randomBytes(4).toString('hex')}`
   await shared.createDatabase(shared.address, name)
-  const redis = system === 'bullmq' ? await shared.startRedis() : undefined
   const config = {
     system,
     targets,
@@ -96,7 +93,6 @@ async function openSystem(system, targets, shared) {
     concurrency: Number(options.concurrency),
     rootKey: shared.rootKey,
     peers: shared.peers.folder,
-    redis: redis?.socket,
     peerLog: options['peer-log'],
   }
   const profiling = options.profile && !isPeer ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
@@ -114,7 +110,6 @@ async function openSystem(system, targets, shared) {
       const stuck = setTimeout(() => child.kill('SIGKILL'), 20_000)
       await ended
       clearTimeout(stuck)
-      await redis?.stop()
       await shared.dropDatabase(shared.address, name)
     },
   }
@@ -334,24 +329,19 @@ async function main() {
   if (peers.missing) say('PEERS LEFT OUT', peers.missing)
   const scratch = await mkdtemp(join(tmpdir(), 'bench-webhooks-'))
   if (options.profile) await mkdir(options.profile, { recursive: true })
-  const probe = systems.includes('bullmq') ? await startRedis(scratch, options['redis-fsync']) : undefined
-  await probe?.stop()
-  if (systems.includes('bullmq') && !probe) say('BULLMQ LEFT OUT', 'redis-server is not installed')
-  const chosen = systems.filter(name => !isPeer(name) || (!peers.missing && (name !== 'bullmq' || probe)))
+  const chosen = systems.filter(name => !isPeer(name) || !peers.missing)
 
   const { ownEmbeddedDatabase } = await import('@benefit-enrolment/embedded-postgres')
   const { createDatabase, dropDatabase } = await import('@benefit-enrolment/embedded-postgres')
   const owned = await ownEmbeddedDatabase({ dataDir: join(scratch, 'data'), log: () => {} })
   const receiver = await startReceiver()
   const shared = {
-    scratch,
     receiver,
     peers,
     createDatabase,
     dropDatabase,
     address: owned.address,
     rootKey: randomBytes(32).toString('base64'),
-    startRedis: async () => startRedis(await mkdtemp(join(scratch, 'redis-')), options['redis-fsync']),
   }
   const fsync = await asSuperuser(
     owned.address,

@@ -11,10 +11,7 @@ const wanted = {
   type: 'module',
   dependencies: {
     node: '24.21.0',
-    'pg-boss': '12.35.0',
     'graphile-worker': '0.18.0',
-    bullmq: '6.7.0',
-    ioredis: '5.11.1',
   },
   allowScripts: { node: true },
 }
