@@ -6,8 +6,7 @@ import { parseCatalogue } from '../catalogue/parse.ts'
 import { applyDueChanges, dueAt, projectPendingChanges } from '../membership/rules/apply-due.ts'
 import { newUser, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
-import { listBenefits, listedUntil } from './listing.ts'
-import { sharedStateOf } from './lists.ts'
+import { listBenefits, listedUntil, sharedStateOf } from './listing.ts'
 
 const parsed = parseCatalogue(
   readFileSync(new URL('../../assets/demo-catalogue.yaml', import.meta.url), 'utf8'),

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestLimits } from '@benefit-enrolment/contract'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import { readJson } from './json-body.ts'
 import { beyond } from './request-limits.ts'
+import { ServiceError } from './service-error.ts'
 import { transportMs } from './shedding/shedding.ts'
 
 const methodsWithBody = ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']
@@ -92,4 +93,27 @@ function parse({ route }: FastifyRequest, bytes: Buffer, limits: RequestLimits):
   if (route.takes === undefined && bytes.length === 0) return undefined
   if (route.takes === 'application/x-www-form-urlencoded') return bytes.toString()
   return readJson(bytes, limits.bodyNesting)
+}
+
+const mediaType = /^\s*([\w.+-]+\/[\w.+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+
+/** The refusal of a body of another media type, made before the body is read; `undefined` when it may be read. */
+export function wrongMediaType(
+  request: FastifyRequest,
+  takes: NonNullable<FastifyContextConfig['takes']>,
+): ServiceError | undefined {
+  const type = request.headers['content-type']
+  const isPacked = request.headers['content-encoding'] !== undefined
+  if (type === takes && !isPacked) return undefined
+  const hasBody =
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+  if (!hasBody && type === undefined) return undefined
+  const sent = mediaType.exec(type ?? '')?.[1]?.toLowerCase()
+  if (sent !== takes || isPacked) {
+    return new ServiceError(
+      'unsupported_media_type',
+      takes === 'application/json' ? undefined : `Send Content-Type: ${takes}.`,
+    )
+  }
+  return undefined
 }

@@ -8,10 +8,10 @@ import Fastify, {
 } from 'fastify'
 import { tracing } from '../tracing.ts'
 import { uuidv7 } from '../vault/uuid.ts'
-import { checkHeaders, wrongMediaType } from './check-headers.ts'
 import { endConnectionsOnClose } from './end-connections.ts'
-import { readBodies } from './read-bodies.ts'
+import { readBodies, wrongMediaType } from './read-bodies.ts'
 import type { OperationCounts } from './request-counts.ts'
+import { beyond } from './request-limits.ts'
 import { traceRequests } from './request-spans.ts'
 import { answerBrokenRequest, asServiceError, type ProblemContext, sendProblem } from './send-problem.ts'
 import { ServiceError } from './service-error.ts'
@@ -105,7 +105,7 @@ export function createServer(context: ServerContext): FastifyInstance {
     context.onRequest?.()
     reply.header('request-id', request.id)
     setSecurityHeaders(context, request, reply)
-    done(checkHeaders(request, limits) ?? (request.is404 ? unknownRoute(routes, request) : undefined))
+    done(checkHeaders(request, context) ?? (request.is404 ? unknownRoute(routes, request) : undefined))
   })
   app.setErrorHandler((error, request, reply) =>
     sendProblem(context, asServiceError(error, limits, request), request, reply),
@@ -224,4 +224,27 @@ function setSecurityHeaders(context: ServerContext, request: FastifyRequest, rep
   if (request.route.operation) return
   reply.header('Cross-Origin-Opener-Policy', 'same-origin')
   reply.header('Permissions-Policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()')
+}
+
+// Of two such headers, a proxy could read one and this service the other.
+const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type', 'host']
+
+/** The refusal of too many headers, of a missing Host, and of a header that was sent twice; `undefined` when all is well. */
+function checkHeaders(
+  request: FastifyRequest,
+  { limits }: Pick<ServerContext, 'limits'>,
+): ServiceError | undefined {
+  const { rawHeaders, headers, httpVersion } = request.raw
+  if (httpVersion === '1.1' && headers.host === undefined)
+    return new ServiceError('bad_request', 'Send a Host header.')
+  if (rawHeaders.length > limits.headers * 2) return beyond('headers_too_large', limits)
+  let seen = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const bit = 1 << onceOnly.indexOf((rawHeaders[index] ?? '').toLowerCase())
+    // indexOf returns -1 for other headers: the highest bit, which is not counted.
+    if (bit < 0) continue
+    if ((seen & bit) !== 0) return new ServiceError('duplicate_header')
+    seen |= bit
+  }
+  return undefined
 }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { onceOver } from '../answer-over.ts'
 import { ServiceError } from '../service-error.ts'
-import { refusePipelined } from './pipelined.ts'
 import { TICK_MS, watchProcess } from './process-load.ts'
 import { openTurns, type ShedReason, type TurnLimits, type Turns } from './turns.ts'
 
@@ -193,5 +193,31 @@ function reportRefusals(turns: Turns, log: SheddingContext['log']): (isLast: boo
     log('shed', { ...Object.fromEntries(since), inflight: underWay, waiting })
     reported = shed
     reportedAt = at
+  }
+}
+
+/** The most requests of a connection that may wait there behind an unanswered one; hardly any client sends several at once. */
+const MOST_PIPELINED = 64
+
+/**
+ * Returns a function that says whether a request must be left unanswered because its connection has been closed for sending too
+ * many requests ahead of their answers. Node.js reads whatever a connection holds, up to 2 MB in one turn of the event
+ * loop: 50 connections full of requests kept it from all others for three seconds at a time, with no request late
+ * enough to be refused for load.
+ */
+function refusePipelined(): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const behind = new WeakMap<Socket, number>()
+  return ({ socket }, response) => {
+    if (socket.destroyed) return true
+    // Node.js gives an answer its socket once all answers before it have been sent.
+    if (response.socket) return false
+    const count = (behind.get(socket) ?? 0) + 1
+    if (count > MOST_PIPELINED) {
+      socket.destroy()
+      return true
+    }
+    behind.set(socket, count)
+    response.once('close', () => behind.set(socket, (behind.get(socket) ?? 1) - 1))
+    return false
   }
 }

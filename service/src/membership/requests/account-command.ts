@@ -1,6 +1,6 @@
 import type { Locale, Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
-import type { OperationRequest } from '../../http/operation-request.ts'
+import type { OperationRequest } from '../../http/mount.ts'
 import { ServiceError } from '../../http/service-error.ts'
 import { traceparentOf } from '../../http/trace-context.ts'
 import { idempotencyKeyOf, type KeyReservation, reservationOf } from '../../idempotency/key-reservation.ts'
