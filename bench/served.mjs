@@ -20,10 +20,19 @@ export function say(name, told) {
   return process.stdout.write(`${name.padEnd(44)}${told}\n`)
 }
 
+// Who fails or is stopped leaves no service behind, also none that is just starting.
+const started = new Set()
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGTERM')
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
+
 /** Starts a program and waits until it says where it listens. */
 export async function listening(args, options) {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, options)
+  started.add(child)
+  child.once('exit', () => started.delete(child))
   for await (const line of createInterface({ input: child.stdout })) {
     const [, address] = /^listening on (\S+)/.exec(line) ?? []
     if (!address) continue
@@ -35,7 +44,7 @@ export async function listening(args, options) {
 
 /** Ends a program, and waits until it has ended. */
 export async function ended(child) {
-  if (child.exitCode !== null) return
+  if (child.exitCode !== null || child.signalCode !== null) return
   const exit = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGTERM')
   await exit
@@ -90,10 +99,6 @@ export async function startServed(name, { place, env, profile } = {}) {
     }),
   ]
   const { address } = services[0]
-  // A benchmark that fails or is stopped leaves no service behind.
-  process.once('exit', () => {
-    for (const { child } of services) child.kill('SIGTERM')
-  })
   return {
     scratch,
     dataDir,

@@ -1,5 +1,7 @@
 // Which files of the service one request of each kind runs beyond an idle process: those of which a function ran, by V8's coverage of
-// a built service that serves. `npm run walk [-- KIND…]`.
+// a built service that serves. `npm run walk [-- KIND…]`; with `--write` the lists of ARCHITECTURE.md are made anew, with `--check`
+// they must be those.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +25,11 @@ const ada = {
 const asks = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
 /** Longer than the pauses of everything that looks by itself for something to do. */
 const IDLE_MS = 6000
-const asked = process.argv.slice(2).filter(word => !word.startsWith('-'))
+const words = process.argv.slice(2)
+const asked = words.filter(word => !word.startsWith('-'))
+const page = new URL('../ARCHITECTURE.md', import.meta.url)
+/** The kinds whose files ARCHITECTURE.md lists; of the others it has the number. */
+const LISTED = ['prefill', 'benefits']
 
 const receiver = await openReceiver()
 // A program under the inspector tells its address on standard error, which is the log here.
@@ -41,11 +47,48 @@ try {
     process.stdout.write(`\n${kind}, ${files.length} files\n${files.map(file => `  ${file}\n`).join('')}`)
   const sums = Object.entries(lists).map(([kind, files]) => `${kind} ${files.length}`)
   process.stdout.write(`\n${sums.join(', ')}\n`)
+  keep(lists)
 } finally {
   // A program that is being inspected does not end.
   for (const probe of probes) probe.close()
   await service.close()
   receiver.close()
+}
+
+/** Writes the lists into ARCHITECTURE.md, or fails where those there are others, as the words of the command say. */
+function keep(lists) {
+  const before = readFileSync(page, 'utf8')
+  const block = /(?<=<!-- walk -->\n)[\s\S]*?(?=<!-- end of walk -->)/
+  const listed = LISTED.map(kind => `${kind}, ${lists[kind]?.length}\n${linesOf(lists[kind] ?? [])}`)
+  const others = Object.keys(lists).filter(kind => !LISTED.includes(kind))
+  const numbers = others.map(kind => `${kind} ${lists[kind].length}`).join(', ')
+  const now = `\`\`\`\n${listed.join('')}\`\`\`\nOthers: ${numbers}.\n`
+  if (words.includes('--write'))
+    writeFileSync(
+      page,
+      before.replace(block, () => now),
+    )
+  // The others run what goes on beside them, too, so their numbers are not the same each time.
+  const here = (block.exec(before)?.[0] ?? '').split('Others')[0].split('\n')
+  const different = now
+    .split('Others')[0]
+    .split('\n')
+    .filter(line => !here.includes(line))
+  if (words.includes('--check') && different.length > 0)
+    throw new Error(`ARCHITECTURE.md does not list this; npm run walk -- --write: ${different.join('\n')}`)
+}
+
+/** A line for each folder with its files. */
+function linesOf(files) {
+  const folders = {}
+  for (const file of files) {
+    const at = file.lastIndexOf('/')
+    const folder = file.slice(0, Math.max(at, 0)) || '.'
+    folders[folder] = [...(folders[folder] ?? []), file.slice(at + 1, -3)]
+  }
+  return Object.entries(folders)
+    .map(([folder, names]) => `  ${folder}: ${names.join(' ')}\n`)
+    .join('')
 }
 
 /** The files that each request runs. */

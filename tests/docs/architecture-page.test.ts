@@ -24,6 +24,23 @@ test.each(['ARCHITECTURE.md', 'docs/internals.md', 'CONTRIBUTING.md'])(
   },
 )
 
+test('ARCHITECTURE.md lists as many files of a request as it says, and each exists', () => {
+  const [, block = ''] = /<!-- walk -->\n```\n([\s\S]*?)```/.exec(read('ARCHITECTURE.md')) ?? []
+  const kinds = [...block.matchAll(/^\w+, (\d+)\n((?: {2}.*\n)+)/gm)]
+  expect(kinds).toHaveLength(2)
+  for (const [, count, lines = ''] of kinds) {
+    const listed = lines
+      .trimEnd()
+      .split('\n')
+      .flatMap(line => {
+        const [folder, names = ''] = line.trim().split(': ')
+        return names.split(' ').map(name => `service/src/${folder === '.' ? '' : `${folder}/`}${name}.ts`)
+      })
+    expect(listed).toHaveLength(Number(count))
+    expect(listed.filter(file => !files.includes(file))).toEqual([])
+  }
+})
+
 test('ARCHITECTURE.md says what each package is for that we depend on', () => {
   const packages = ['', 'contract/', 'client/', 'cli/', 'embed/', 'embedded-postgres/', 'service/'].flatMap(
     folder => {
