@@ -11,7 +11,7 @@ import { openErasureList } from '../../service/src/membership/erasure-list/list.
 import { openInsurerAnswer, sealInsurerAnswer } from '../../service/src/membership/records/insurer-lines.ts'
 import { openJson, sealJson } from '../../service/src/membership/records/sealed.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
-import { sessionOfSecretId, sessionSecretId } from '../../service/src/registration/session/secret-id.ts'
+import { sessionOfSecretId, sessionSecretId } from '../../service/src/registration/session/session.ts'
 import { csvOf } from '../../service/src/statements/csv-file.ts'
 import { readPlace, writePlace } from '../../service/src/statements/pages.ts'
 import { keyedHash } from '../../service/src/vault/hash.ts'

@@ -1,15 +1,14 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { html } from '../http/html.ts'
 import { localeAsked, localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
-import { sendView } from './answer-view.ts'
 import { endedView } from './screens/ended.ts'
-import { frameView } from './screens/frame.ts'
 import { describeFailure, problemView } from './screens/problem.ts'
 import { entryOf, stepAt } from './screens.ts'
 import type { Exchange, PageRoutes } from './session/page-context.ts'
-import { challenge, mountGuarded, setFrameHeaders } from './session/request-guard.ts'
+import { challenge, mountGuarded, sendView, setFrameHeaders } from './session/request-guard.ts'
 import {
   findActive,
   findLink,
@@ -25,6 +24,8 @@ import {
 import { openVisit, pageFor, type Visit } from './session/visit.ts'
 import { isRedirect } from './steps/step.ts'
 import { document, type View } from './views/layout.ts'
+import { sayIn } from './views/say.ts'
+import type { Page } from './views/surroundings.ts'
 
 /** The body with which the frame exchanges a token; other members are ignored, also the `appearance` of a released drop-in. */
 type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined }
@@ -138,4 +139,23 @@ async function sendFailure(exchange: Exchange, error: unknown): Promise<FastifyR
 
 function send(reply: FastifyReply, status: number, body: object): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+/**
+ * The empty frame, as shown until the host has answered: the origins that may embed it, and the address at which it exchanges a
+ * link token for a session.
+ */
+function frameView(
+  page: Page,
+  { origins, sessionurl }: { readonly origins: readonly string[]; readonly sessionurl: string },
+): View {
+  const say = sayIn(page)
+  const content = {
+    title: say`Your benefits`,
+    body: html`<h1 class="unseen" tabindex="-1">${say`Loading…`}</h1>
+<div class="waiting" aria-hidden="true"><span></span><span></span><span></span></div>
+<noscript><p>${say`This window needs JavaScript. Ask for a link to open the page on its own instead.`}</p></noscript>`,
+    signals: { origins: origins.join(' '), session: sessionurl },
+  }
+  return { view: 'FRAME', page, content }
 }

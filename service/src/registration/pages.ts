@@ -2,23 +2,30 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn, queryIn } from '../http/form.ts'
 import { localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { sendView } from './answer-view.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
 import { isChallenged } from './screens/challenge.ts'
 import { type Ending, endedKinds, endedView } from './screens/ended.ts'
 import { describeFailure, problemView } from './screens/problem.ts'
 import { entryOf, pathOfView, stepAt } from './screens.ts'
-import { touchSession } from './session/activity.ts'
 import { areBirthdateAttemptsSpent } from './session/birthdate-attempts.ts'
-import { credentialOf, setCookie } from './session/credentials.ts'
 import type { Exchange, PageContext, PageRoutes } from './session/page-context.ts'
-import { challenge, mountGuarded } from './session/request-guard.ts'
-import { endOf, findActive, findOwn, isUnknownHandle, noteShown } from './session/session.ts'
-import { type PageSessionRow, setLocale, signOut } from './session/store.ts'
+import { challenge, mountGuarded, sendView } from './session/request-guard.ts'
+import {
+  credentialOf,
+  endOf,
+  findActive,
+  findOwn,
+  isUnknownHandle,
+  noteShown,
+  setCookie,
+} from './session/session.ts'
+import { type PageSessionRow, setLocale, signOut, touchSession } from './session/store.ts'
 import { formTag, openVisit, pageOf, rootOf, type Visit } from './session/visit.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
-import { replacedTexts } from './views/replaced.ts'
+import { dayText } from './views/format.ts'
+import { stateName } from './views/states.ts'
+import type { Localized } from './views/surroundings.ts'
 
 /** A request to a path below the page's root. */
 type PathExchange = Exchange & { readonly path: string }
@@ -210,4 +217,16 @@ async function endFor(context: PageContext, row: PageSessionRow): Promise<Ending
   if (end !== 'challenge') return end
   const isSpent = await areBirthdateAttemptsSpent(context.database, row, context.clock.real())
   return isSpent ? 'challengelimit' : end
+}
+
+const texts = /^(?:firstname|lastname|email|phone|addline[123]|city|zipcode|person\d+\.(?:name|contact))$/
+
+/** What a person had typed into a form that was not taken, in words, so that they can type it again. */
+function replacedTexts(page: Localized, form: URLSearchParams): readonly string[] {
+  const typed = [...form].flatMap(([name, value]) => (texts.test(name) && value.trim() ? [value.trim()] : []))
+  const state = form.get('state')
+  const parts = ['dobyear', 'dobmonth', 'dobday'].map(name => form.get(name) ?? '')
+  const date = parts.map((part, at) => part.padStart(at === 0 ? 4 : 2, '0')).join('-')
+  const isDate = parts.every(part => part !== '') && !Number.isNaN(Date.parse(date))
+  return [...typed, ...(state ? [stateName(page, state)] : []), ...(isDate ? [dayText(page, date)] : [])]
 }

@@ -8,7 +8,7 @@ import type { Caller } from '../../partners/authenticate.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { parseSecret } from '../../vault/secret.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { sessionOfSecretId } from '../session/secret-id.ts'
+import { sessionOfSecretId } from '../session/session.ts'
 import { findSession, type PageSessionRow, revokeSession } from '../session/store.ts'
 import { type LinkContext, mintLinkToken } from './link-tokens.ts'
 

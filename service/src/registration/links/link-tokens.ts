@@ -16,7 +16,7 @@ import type { Keyring } from '../../vault/keyring.ts'
 import { makeSecret, type SecretMode } from '../../vault/secret.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { isDeepLink, parseDeepLink } from '../session/deep-link.ts'
-import { sessionSecretId } from '../session/secret-id.ts'
+import { sessionSecretId } from '../session/session.ts'
 import { insertLink } from '../session/store.ts'
 
 /** How long a link token can be used, by the way in which it reaches the user (contract §11). */

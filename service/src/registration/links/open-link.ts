@@ -1,13 +1,12 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn } from '../../http/form.ts'
+import { html } from '../../http/html.ts'
 import { localeNamed } from '../../http/locale.ts'
-import { sendView } from '../answer-view.ts'
 import { endedView } from '../screens/ended.ts'
-import { openView } from '../screens/open.ts'
-import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink, readLinkAddress, writeDeepLink } from '../session/deep-link.ts'
 import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
+import { sendView } from '../session/request-guard.ts'
 import {
   belongsToMember,
   findLink,
@@ -17,10 +16,17 @@ import {
   localeFor,
   newOpener,
   partnerOfToken,
+  readCookie,
+  setCookie,
   spendLink,
 } from '../session/session.ts'
 import { rememberLanguage } from '../session/store.ts'
 import { beginRegistration, pageFor, rootOf } from '../session/visit.ts'
+import { primary } from '../views/fields.ts'
+import { emblem, icon } from '../views/icons.ts'
+import type { View } from '../views/layout.ts'
+import { type Say, sayIn } from '../views/say.ts'
+import type { Page } from '../views/surroundings.ts'
 
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
@@ -128,3 +134,54 @@ function addedDeepLink({ reply: { request } }: Exchange) {
   const { linktoken } = request.params as { linktoken: string }
   return readLinkAddress(linktoken, request.url).deepLink
 }
+
+/**
+ * The page behind a link: one button, whose POST to `action` uses up the token; the purpose of the link decides the words. Its
+ * form posts without the script to an address of its own, because the answer is a redirect.
+ */
+function openView(
+  page: Page,
+  { action, purpose }: { readonly action: string; readonly purpose: keyof typeof purposes },
+): View {
+  const say = sayIn(page)
+  const partner = page.partner.displayname
+  const [title, lead, text] = purposes[purpose](say, partner)
+  const content = {
+    title,
+    body: html`${emblem('shield')}
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${lead}</p>
+<p>${text}</p>
+<form id="answers" method="post" action="${action}" data-plain><input type="hidden"
+name="locale" value="${page.locale}">${primary(say`Open my benefits`, icon('arrow'))}</form>
+<p class="hint">${say`This link works once. Later, open your benefits from ${partner} again or ask for a new link.`}</p>`,
+    asks: true,
+  }
+  return { view: 'OPEN', page, content }
+}
+
+type Purpose = (say: Say, partner: string) => readonly [title: string, lead: string, text: string]
+
+/** What is said before the button, by what the link is for. */
+const purposes = {
+  registration: (say, partner) => [
+    say`Set up your benefits`,
+    say`${partner} invites you to see the benefits you can get and to enroll.`,
+    say`It takes about five minutes. You can stop at any time; we keep your answers.`,
+  ],
+  benefits: (say, partner) => [
+    say`See your benefits`,
+    say`Here is what you have through ${partner}, and what else you can get.`,
+    say`Looking changes nothing.`,
+  ],
+  swap: (say, partner) => [
+    say`Swap a benefit`,
+    say`Exchange a benefit you have through ${partner} for another one. It takes about two minutes.`,
+    say`Nothing changes before you confirm it.`,
+  ],
+  offerchange: (say, partner) => [
+    say`Change your plan`,
+    say`See the plans you can have through ${partner}, and choose another one. It takes about two minutes.`,
+    say`Nothing changes before you confirm it.`,
+  ],
+} as const satisfies Readonly<Record<string, Purpose>>

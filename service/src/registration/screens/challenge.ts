@@ -6,8 +6,8 @@ import {
   noteBirthdateAttempt,
 } from '../session/birthdate-attempts.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import { parseBirthDate } from '../steps/posted.ts'
 import type { Step, Typed } from '../steps/step.ts'
+import { parseBirthDate } from '../steps/step.ts'
 import { birthDate } from '../views/birth-date.ts'
 import { type Faults, isFaulty } from '../views/faults.ts'
 import { form, primary, question } from '../views/fields.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { checkConsents, parseOneOf } from '../steps/posted.ts'
+import { checkConsents, parseOneOf } from '../steps/step.ts'
 import { errorText, isFaulty } from '../views/faults.ts'
 import { sayIn } from '../views/say.ts'
-import { parseBenefits } from './benefits/view.ts'
+import { parseBenefits } from './benefits/choose.ts'
 import { parseSwap } from './swap/confirm.ts'
 
 function form(...pairs: [string, string][]) {

@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts'
-import { missingGroups } from '../session/answers.ts'
+import { missingGroups } from '../session/person.ts'
 import { wayBack } from '../session/session.ts'
 import { pageOf } from '../session/visit.ts'
 import { plansFor } from '../steps/plans.ts'

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
-import { newerThanConfirmed } from '../session/answers.ts'
+import { newerThanConfirmed } from '../session/person.ts'
 import { wayBack } from '../session/session.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { isMoveCalledOff, isPairCalledOff, planName } from '../steps/ahead.ts'

@@ -1,5 +1,9 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { acceptsGzip } from '../../http/built-files.ts'
 import { ServiceError } from '../../http/service-error.ts'
+import { document, type View } from '../views/layout.ts'
 import type { Exchange, PageRoutes } from './page-context.ts'
 
 /** Mounts routes with the headers of the page, closed to other sites; `fail` answers what they throw. */
@@ -52,7 +56,7 @@ function policyWith(images: string): string {
 }
 
 /** The headers of every answer of the page (docs/page-protocol.md). */
-export function setPageHeaders(reply: FastifyReply): void {
+function setPageHeaders(reply: FastifyReply): void {
   reply
     .header('Content-Security-Policy', `${policyWith("'self'")}; frame-ancestors 'none'`)
     .header('Cross-Origin-Resource-Policy', 'same-origin')
@@ -75,3 +79,20 @@ export function setFrameHeaders(reply: FastifyReply, origins: readonly string[])
 
 /** What each 401 of the service carries (contract §3); a browser does not know the scheme, and shows the page. */
 export const challenge = { 'WWW-Authenticate': 'Bearer' } as const
+
+const pack = promisify(gzip)
+
+/** Compressing an answer of fewer bytes saves no network packet. */
+const WORTH_PACKING = 1200
+
+/** Answers a view as HTML, compressed if the browser accepts it. */
+export async function sendView(reply: FastifyReply, view: View, status = 200): Promise<FastifyReply> {
+  const markup = document(view)
+  reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .header('Content-Language', view.page.locale)
+    .header('Vary', 'Accept-Encoding')
+  if (markup.length < WORTH_PACKING || !acceptsGzip(reply.request)) return reply.send(markup)
+  return reply.header('Content-Encoding', 'gzip').send(await pack(markup, { level: 5 }))
+}

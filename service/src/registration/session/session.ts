@@ -1,16 +1,24 @@
 import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import { cookieHeader, cookieIn } from '../../http/cookies.ts'
 import { localeAsked } from '../../http/locale.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
-import { decodeUuid, makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
-import { setLastView, touchSession } from './activity.ts'
+import { decodeUuid, encodeUuid, makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
 import type { PageContext } from './page-context.ts'
-import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
-import { findSession, languageOf, type PageSessionRow, spendToken } from './store.ts'
+import {
+  findSession,
+  languageOf,
+  type PageSessionRow,
+  type SessionName,
+  setLastView,
+  spendToken,
+  touchSession,
+} from './store.ts'
 
 /** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
@@ -240,4 +248,70 @@ async function livePartner(
 ): Promise<Partner | undefined> {
   const partner = await directory.partner(row.partner_id)
   return partner?.disabledAt === undefined ? partner : undefined
+}
+
+/**
+ * The author of what a session does. An operator's link is told apart, because the operator may have opened it: only the
+ * partner knows that its own link reached the person.
+ */
+export function authorOf({ made_by }: Pick<PageSessionRow, 'made_by'>): 'user' | 'operatorlink' {
+  return made_by === null ? 'user' : 'operatorlink'
+}
+
+/**
+ * The credential by which a request names its session: the cookie on the hosted page, or the handle in the frame, never
+ * both.
+ */
+export type Credential = { readonly shell: 'hosted' | 'frame'; readonly handle: string | undefined }
+
+/** What decides the form of a cookie. */
+type Site = Pick<PageContext, 'mode' | 'baseUrl'>
+
+/** The two cookies: one of a browser that is shown a link, one of a browser that has opened it. */
+type CookieName = 'session' | 'opener'
+
+/**
+ * Reads the credential of a request. A request with `Authorization` comes from the frame, and its cookies are ignored.
+ */
+export function credentialOf(headers: IncomingHttpHeaders, site: Site): Credential {
+  const { authorization } = headers
+  if (authorization !== undefined) {
+    return { shell: 'frame', handle: /^Session ([\w]+)$/.exec(authorization)?.[1] }
+  }
+  return { shell: 'hosted', handle: readCookie(headers, 'session', site) }
+}
+
+/** The value of one of our cookies, or `undefined`. */
+export function readCookie(headers: IncomingHttpHeaders, name: CookieName, site: Site): string | undefined {
+  return cookieIn(headers, cookieNameOf(name, site))
+}
+
+/** The header that sets one of our cookies until the browser is closed, or deletes it when there is no value. */
+export function setCookie(name: CookieName, value: string | undefined, site: Site): string {
+  return cookieHeader(cookieNameOf(name, site), value, { isSecure: !isPlainSandbox(site) })
+}
+
+function cookieNameOf(name: CookieName, site: Site): string {
+  const plain = name === 'session' ? 'enrolment' : 'enrolment-opener'
+  return isPlainSandbox(site) ? `${plain}-sandbox` : `__Host-${plain}`
+}
+
+/**
+ * A sandbox uses plain http on loopback. There not every browser keeps a Secure cookie, which the `__Host-` prefix
+ * requires.
+ */
+function isPlainSandbox({ mode, baseUrl }: Site): boolean {
+  return mode === 'sandbox' && baseUrl().startsWith('http:')
+}
+
+/** The id in a link token, a session handle and a result token: the partner's and the session's. */
+export function sessionSecretId(name: SessionName): string {
+  return encodeUuid(name.partner_id) + encodeUuid(name.session_id)
+}
+
+/** The session that such an id names, or `undefined`. */
+export function sessionOfSecretId(id: string): SessionName | undefined {
+  const partner_id = decodeUuid(id.slice(0, 22))
+  const session_id = decodeUuid(id.slice(22))
+  return partner_id && session_id ? { partner_id, session_id } : undefined
 }

@@ -1,6 +1,14 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
-import { type Benefit, type Offer, offerHas } from '../../catalogue/model.ts'
+import {
+  type Benefit,
+  type BenefitDocument,
+  type Bilingual,
+  type Offer,
+  offerHas,
+  type Relationship,
+} from '../../catalogue/model.ts'
 import { worthOf } from '../../catalogue/tiers.ts'
 import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
 import {
@@ -13,9 +21,7 @@ import {
 } from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, IsoDate } from '../views/parts.ts'
-import { costOf, coverageOf } from './disclosures.ts'
-import { sentencesOf } from './sentences.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, Cost, Coverage, IsoDate } from '../views/parts.ts'
 
 /** A benefit in plain words, with its status. */
 export function cardOf(
@@ -207,4 +213,92 @@ export function lastDayOf(visit: Visit, at: Instant): string {
 /** The address of a benefit's icon. */
 function iconOf(visit: Visit, benefit: Benefit): string {
   return `${visit.context.basePath}/${iconPathOf(benefit)}`
+}
+
+/** What the page must show about a benefit on this visit; `undefined` when there is nothing. */
+function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
+  const { locale } = visit
+  const { insurer, waitingperiod } = benefit
+  const documents = documentsFor(visit, benefit.documents ?? [])
+  if (!insurer && !waitingperiod && documents.length === 0) return undefined
+  return {
+    insurer: insurer && { name: insurer.name, licence: insurer.licence[locale] },
+    waiting: waitingperiod && { days: waitingperiod.days, text: waitingperiod.text?.[locale] },
+    documents: documents.map(({ title, language, file }) => ({
+      title: title[locale],
+      language,
+      address: `${visit.context.basePath}/files/${file}`,
+    })),
+  }
+}
+
+/** What a benefit costs while these are covered beside the person, who collects it and how. */
+export function costOf(visit: Visit, benefit: Benefit, who?: Iterable<Relationship>): Cost {
+  const { insurer } = benefit
+  const { cents, per, taken } = worthOf(benefit, who).cost
+  if (cents === 0) return { kind: 'nothing' }
+  const by = taken?.by === 'insurer' ? (insurer?.name ?? '') : visit.partner.name
+  return {
+    kind: 'amount',
+    amount: cents / 100,
+    currency: 'USD',
+    per,
+    taken: taken && { by, how: taken.how[visit.locale] },
+  }
+}
+
+/** The documents for this person's state, one of each title: in the page's language if it exists, else in the other. */
+function documentsFor(
+  { person, locale }: Visit,
+  documents: readonly BenefitDocument[],
+): readonly BenefitDocument[] {
+  const state = person.state ?? person.address?.state
+  const byTitle = new Map<string, BenefitDocument>()
+  for (const document of documents) {
+    if (!isFor(document.states, state)) continue
+    const known = byTitle.get(document.title.en)
+    if (known === undefined || (known.language !== locale && document.language === locale))
+      byTitle.set(document.title.en, document)
+  }
+  return [...byTitle.values()]
+}
+
+/**
+ * If the person's state is unknown, documents for certain states are shown too: a document too many harms less than one too
+ * few.
+ */
+function isFor(states: BenefitDocument['states'], state: string | undefined): boolean {
+  if (states === undefined || state === undefined) return true
+  return states.in ? states.in.includes(state) : !(states.notin ?? []).includes(state)
+}
+
+/**
+ * An abbreviation at the end, such as "Dr.", "U.S.", "Ph.D." or "EE. UU.": a capitalized word of up to four letters, letters
+ * with points, or one of the small words that stand before a name or a number. A real end that looks like one is no harm,
+ * because two sentences then share a line; half a sentence may say something that is not so.
+ */
+const ABBREVIATION_AT_END =
+  /(?:^|[^\p{L}.])(?:\p{Lu}\p{L}{0,3}|(?:\p{L}{1,2}\.)+\p{L}{1,2}|ej|vs|no|núm|approx|aprox|max|máx|min|mín)\.[ \u00a0]*$/u
+
+const split = new WeakMap<Bilingual, Readonly<Record<Locale, readonly string[]>>>()
+
+/** The sentences of a text, found once, because the texts of a catalogue never change. */
+export function sentencesOf(text: Bilingual, locale: Locale): readonly string[] {
+  const known = split.get(text) ?? { en: sentencesIn(text, 'en'), es: sentencesIn(text, 'es') }
+  split.set(text, known)
+  return known[locale]
+}
+
+function sentencesIn(text: Bilingual, language: Locale): readonly string[] {
+  const sentences: string[] = []
+  let begun = ''
+  for (const { segment } of new Intl.Segmenter(language, { granularity: 'sentence' }).segment(
+    text[language],
+  )) {
+    begun += segment
+    if (ABBREVIATION_AT_END.test(begun)) continue
+    sentences.push(begun.trim())
+    begun = ''
+  }
+  return [...sentences, begun.trim()].filter(sentence => sentence !== '')
 }

@@ -1,13 +1,23 @@
+import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { ErrorCode } from '@benefit-enrolment/contract'
+import { reinstateAccount } from '../../accounts/reinstate.ts'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Change, CommandContext, Member } from '../../membership/command.ts'
+import { type Confirmation, newestReference } from '../../membership/records/confirmations.ts'
 import type { Why } from '../../membership/rules/history.ts'
+import type { Person } from '../../membership/rules/person.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
-import { authorOf } from '../session/author.ts'
-import { tagNow } from '../session/shown.ts'
-import type { Visit } from '../session/visit.ts'
-import { showedOther } from './step.ts'
+import { type Draft, draftOf, personShown, shownTag, standingText, tagNow } from '../session/person.ts'
+import { authorOf } from '../session/session.ts'
+import { completeSession, type PageOutcome } from '../session/store.ts'
+import { registering, type Visit } from '../session/visit.ts'
+import type { ConsentText } from '../views/parts.ts'
+import { type ConfirmationContent, sealedCopy } from './copies.ts'
+import { madeBy } from './made.ts'
+import { namingAhead } from './member-choices.ts'
+import { type Posted, type Redirect, type Step, showedOther } from './step.ts'
 
 /** A visitor's own user at the moment of the decision, with due changes applied. */
 type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext['terms'] }
@@ -67,4 +77,137 @@ export function isAnybody({ status }: User): boolean {
 function authorship({ partner, user, session, requestId }: Visit) {
   const actor = session.session_id
   return { partner, userid: user.userid, who: authorOf(session), actor, requestId }
+}
+
+/**
+ * Adds the person's answers to the draft, a sealed document, and leads on to `to`. The last answer counts, whatever its form was
+ * made from: all are shown once more before the person agrees. `gone`: the user no longer exists.
+ */
+export async function saveAnswers(
+  visit: Visit,
+  { to }: Redirect,
+  change: (draft: Draft, sent: Person) => Draft,
+): Promise<Posted> {
+  const reply = await changeOwn(visit, {
+    why: 'answers kept',
+    of: isAnybody,
+    decide: ({ user, person, now }) => {
+      const stored = draftOf(person('draft'))
+      const next = change(stored, person('prefill') ?? {})
+      if (isDeepStrictEqual(stored, next)) return 'unchanged'
+      return { user: registering(user, now), events: [], documents: { draft: next } }
+    },
+  })
+  return reply === 'done' ? { to } : 'gone'
+}
+
+/**
+ * Whether a form was made from older answers, or from anything else on its view that has changed since (`shownTag`): such a
+ * form must not confirm anything.
+ */
+export function confirmsOlder(visit: Visit, form: URLSearchParams): boolean {
+  return showedOther(form, shownTag(visit, visit))
+}
+
+/** A change that ends with a confirmation. */
+export type ConfirmedChange = Omit<OwnChange, 'reference'> & {
+  /** What the person agrees to by it; a copy in these words is stored with the change. */
+  readonly agreements?: readonly ConsentText[]
+  /** The name of the plan on the copy, if it is not the one that the person then has or starts with. */
+  readonly offername?: string
+}
+
+/**
+ * Makes a change that ends with a confirmation, stores the confirmation with it, and leads there. If the rules refuse it by
+ * now, the result is `otherwise`; if there was nothing left to change, see {@link confirmMade}.
+ */
+export async function changeAndConfirm(
+  visit: Visit,
+  outcome: PageOutcome,
+  { agreements, offername, decide, ...change }: ConfirmedChange,
+  otherwise: Posted | ((code: ErrorCode) => Posted | Promise<Posted>),
+): Promise<Posted> {
+  const reference = newReference()
+  const past = outcome === 'undone' ? await visit.context.reader.history({ ...visit, dueChanges: [] }) : []
+  let isChanged = false
+  let made: User | undefined
+  const result = await changeOwn(visit, {
+    ...change,
+    reference,
+    decide: own => {
+      const decided = decide(own)
+      isChanged = typeof decided !== 'string'
+      if (typeof decided === 'string' || isRefusal(decided)) return decided
+      const confirmation = (after: User): Confirmation => {
+        made = after
+        const person = personShown(own.user, own.person)
+        const left = { ...visit, now: own.now, user: after }
+        const agreed = agreements && { person, agreements, reference, offername }
+        const copy = agreed && sealedCopy(left, agreed)
+        const told = madeBy(left, outcome, own.user, past)
+        const content: ConfirmationContent = { at: own.now, made: told, left: standingText(after), copy }
+        return {
+          reference,
+          sessionId: visit.session.session_id,
+          outcome,
+          hasCopy: copy !== undefined,
+          content,
+        }
+      }
+      return { ...decided, confirmation }
+    },
+  })
+  if (result === 'done' && isChanged)
+    return noteDone({ ...visit, user: made ?? visit.user }, outcome, reference)
+  if (result === 'done') return confirmMade(visit, outcome)
+  if (result === 'gone' || result === 'conflict') return result
+  return typeof otherwise === 'function' ? otherwise(result) : otherwise
+}
+
+/**
+ * Leads to the confirmation of what this session has made before, also when a button is pressed twice; to the overview when
+ * it was made in another way.
+ */
+export async function confirmMade(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
+  const reference = await newestReference(visit.context.database, visit, {
+    sessionId: visit.session.session_id,
+    outcome,
+  })
+  return reference === undefined ? { to: 'overview' } : noteDone(visit, outcome, reference)
+}
+
+/**
+ * Records the session's outcome, which the partner can get by the result token, and leads to the confirmation; first to the
+ * beneficiaries of a benefit that waits for them.
+ */
+async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Redirect> {
+  const at = visit.context.clock.real()
+  await completeSession(visit.context.database, visit.session, { outcome, reference, at })
+  return { to: namingAhead(visit) ?? 'done' }
+}
+
+/** Letters and digits that cannot be confused, even when read aloud. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** A new reference such as `BE-7K3M-92QD`, by which a person and the operator speak of one confirmation. */
+function newReference(): string {
+  const signs = Array.from(randomBytes(8), byte => alphabet[byte % alphabet.length])
+  return `BE-${signs.slice(0, 4).join('')}-${signs.slice(4).join('')}`
+}
+
+/** Takes a cancel back. Refused by the rules: shows `from` again. `as shown`: also refuses a form that is out of date. */
+export function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
+  const decide: OwnChange['decide'] = ({ user, now, terms }) => {
+    if (!isToDo(user)) return 'unchanged'
+    const change = reinstateAccount(user, now, terms())
+    // A former member who has begun a new registration gives it up by coming back.
+    return isRefusal(change) || isActive(user) ? change : { ...change, documents: { draft: null } }
+  }
+  return {
+    show: () => ({ to: from }),
+    post: (visit, form) => {
+      const change: OwnChange = { why: 'reinstate', of: isAnybody, decide, ...(how ? { form } : {}) }
+      return changeAndConfirm(visit, 'undone', change, 'conflict')
+    },
+  }
 }

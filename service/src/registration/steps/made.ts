@@ -3,18 +3,9 @@ import type { HistoryLine } from '../../membership/rules/history.ts'
 import { hasPendingCancel, isActive, lastClosed, type User } from '../../membership/rules/state.ts'
 import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
-import type { CopyContent, SealedCopy } from '../views/copy.ts'
 import type { IsoDate } from '../views/parts.ts'
 import { mayComeBack } from './ahead.ts'
 import { lastDayOf, liveEnrolment, localDay } from './cards.ts'
-
-/** What a confirmation keeps: what was done, how it left the user, and the copy of what the person agreed to by it. */
-export type ConfirmationContent = {
-  readonly at: Instant
-  readonly made: Made
-  readonly left: string
-  readonly copy?: SealedCopy | CopyContent | undefined
-}
 
 /** What a change of the page did; `from` is a day in the future, without it the change holds at once. Plans and benefits by their names. */
 export type Made =

@@ -1,5 +1,6 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
 import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
+import { type OpenDesignation, readDesignations } from '../../membership/records/designations.ts'
 import { freeSlots, nextBoundary } from '../../membership/rules/boundary.ts'
 import { designationOf } from '../../membership/rules/designations.ts'
 import {
@@ -155,4 +156,21 @@ function openPlaces(visit: Visit): number {
   if (hasPendingCancel(visit.user)) return 0
   const { free, selectable, slotless } = choosableByMember(visit)
   return Math.min(free, selectable.filter(({ name }) => !slotless.includes(name)).length)
+}
+
+/** All versions of the beneficiaries that this person has named. */
+export function designationsOf({ context, partner, user }: Visit): Promise<readonly OpenDesignation[]> {
+  return readDesignations(context.database, { partner, user })
+}
+
+/**
+ * The path to name beneficiaries for the first benefit that waits for them after an agreement, and from there to the
+ * confirmation; `undefined` when none waits.
+ */
+export function namingAhead({ user, terms }: Pick<Visit, 'user' | 'terms'>): string | undefined {
+  const waiting = user.enrolments
+    .filter(one => isLive(one) && one.state === 'actionrequired')
+    .flatMap(({ benefit }) => knownBenefit(terms, user, benefit) ?? [])
+    .find(benefit => !hasBeneficiary(user, benefit))
+  return waiting && `beneficiaries/${waiting.name}?then=done`
 }

@@ -7,7 +7,7 @@ import {
   partnerOffer,
   partnerOffers,
 } from '../../membership/rules/terms.ts'
-import { missingGroups } from '../session/answers.ts'
+import { missingGroups } from '../session/person.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Page } from '../views/surroundings.ts'
 

@@ -1,5 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { dayText, namesText, priceText } from './format.ts'
+import { dayText, namesText, priceLines, priceText, totalLines, waitingPrice } from './format.ts'
 import { icon } from './icons.ts'
 import type {
   BenefitLine,
@@ -12,7 +12,6 @@ import type {
   IsoDate,
   SwapPair,
 } from './parts.ts'
-import { priceLines, totalLines, waitingPrice } from './price.ts'
 import { later, sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
 

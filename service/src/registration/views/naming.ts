@@ -22,7 +22,7 @@ export function peopleList(page: Localized, people: readonly NamedBeneficiary[])
 }
 
 /** One person in a line, such as `Grace King, Spouse, 100%`. */
-export function personText(page: Localized, one: NamedBeneficiary): string {
+function personText(page: Localized, one: NamedBeneficiary): string {
   const say = sayIn(page)
   const { name, relationship, share, dob, contact } = one
   const facts = [

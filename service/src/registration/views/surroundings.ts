@@ -10,14 +10,6 @@ type PartnerFace = {
 /** Something in one language: a page, a visit, a copy. */
 export type Localized = { readonly locale: Locale }
 
-/** The same words in both languages. A language that lacks a key of the English words does not compile. */
-export function inBoth<Words>(words: {
-  readonly en: Words
-  readonly es: NoInfer<Words>
-}): Readonly<Record<Locale, Words>> {
-  return words
-}
-
 /** What every view needs apart from its own content. */
 export type Page = {
   /** `frame`: shown by the embed, where no cookie exists and the script keeps the session's handle. */

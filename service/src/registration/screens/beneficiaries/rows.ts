@@ -1,6 +1,6 @@
 import { MOST_BENEFICIARIES, type Relationship, relationships } from '@benefit-enrolment/contract'
 import { faultsOfDesignation, type NamedBeneficiary } from '../../../membership/rules/beneficiaries.ts'
-import { parseBirthDate, typed } from '../../steps/posted.ts'
+import { parseBirthDate, typed } from '../../steps/step.ts'
 import { dateFields } from '../../views/birth-date.ts'
 import { type FieldError, isFaulty, type Parsed } from '../../views/faults.ts'
 import type { IsoDate } from '../../views/parts.ts'

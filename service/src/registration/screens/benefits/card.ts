@@ -1,10 +1,9 @@
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { coverageFacts } from '../../views/coverage.ts'
 import { type Answers, inputId } from '../../views/fields.ts'
-import { costText, dayText, worthText } from '../../views/format.ts'
+import { costText, dayText, totalText, worthText } from '../../views/format.ts'
 import { type IconName, icon } from '../../views/icons.ts'
 import type { BenefitCard, BenefitStatus, Cost } from '../../views/parts.ts'
-import { totalText } from '../../views/price.ts'
 import { sayIn } from '../../views/say.ts'
 import type { Localized, Page } from '../../views/surroundings.ts'
 

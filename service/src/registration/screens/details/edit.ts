@@ -10,10 +10,9 @@ import {
   personOfClean,
   withAnswer,
   withGroup,
-} from '../../session/answers.ts'
+} from '../../session/person.ts'
 import type { Visit } from '../../session/visit.ts'
-import { changeOwn } from '../../steps/change-own.ts'
-import { saveAnswers } from '../../steps/save-answers.ts'
+import { changeOwn, saveAnswers } from '../../steps/change-own.ts'
 import type { Posted, Step } from '../../steps/step.ts'
 import { groupText } from '../../views/details.ts'
 import { isFaulty } from '../../views/faults.ts'

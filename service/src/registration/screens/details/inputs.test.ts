@@ -1,7 +1,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseBirthDate } from '../../steps/posted.ts'
+import { parseBirthDate } from '../../steps/step.ts'
 import { errorText, isFaulty } from '../../views/faults.ts'
 import type { DetailsGroup } from '../../views/parts.ts'
 import { sayIn } from '../../views/say.ts'

@@ -1,5 +1,5 @@
 import { type Html, html, type Slot } from '../../../http/html.ts'
-import { parseBirthDate, typed } from '../../steps/posted.ts'
+import { parseBirthDate, typed } from '../../steps/step.ts'
 import { birthDate, dateFields } from '../../views/birth-date.ts'
 import type { FieldError, Parsed } from '../../views/faults.ts'
 import {

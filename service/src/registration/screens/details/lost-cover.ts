@@ -17,7 +17,7 @@ import { sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
 
 /** A benefit that a change of a member's details took away. */
-export type LostCover = { readonly name: string; readonly displayname: string } & (
+type LostCover = { readonly name: string; readonly displayname: string } & (
   | { readonly how: 'neverstarts' }
   /** The last day of cover, in the future or the past. */
   | { readonly how: 'ends' | 'ended'; readonly on: IsoDate }

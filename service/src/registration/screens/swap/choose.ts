@@ -5,8 +5,8 @@ import { knownBenefit } from '../../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { isPairCalledOff } from '../../steps/ahead.ts'
 import { cardOf, localDay, nameLine, standingLine } from '../../steps/cards.ts'
-import { parseOneOf } from '../../steps/posted.ts'
 import type { Step } from '../../steps/step.ts'
+import { parseOneOf } from '../../steps/step.ts'
 import {
   availableFor,
   pairsThatHold,

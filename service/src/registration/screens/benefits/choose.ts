@@ -1,5 +1,23 @@
+import type { Benefit } from '../../../catalogue/model.ts'
 import { type Html, html } from '../../../http/html.ts'
-import type { Parsed } from '../../views/faults.ts'
+import { isLive } from '../../../membership/rules/state.ts'
+import { knownBenefit, offerOf } from '../../../membership/rules/terms.ts'
+import { pageOf, type Visit } from '../../session/visit.ts'
+import {
+  cardOf,
+  dueDay,
+  leavingOn,
+  liveEnrolment,
+  startsFrom,
+  statusOf,
+  wantedElsewhere,
+} from '../../steps/cards.ts'
+import { saveAnswers } from '../../steps/change-own.ts'
+import { choosableByMember, isMissing, memberPaths } from '../../steps/member-choices.ts'
+import { foundPlan, picksOf, plansFor, stepOf } from '../../steps/plans.ts'
+import type { Step } from '../../steps/step.ts'
+import { swapOptionsOf } from '../../steps/swap-options.ts'
+import { isFaulty, type Parsed } from '../../views/faults.ts'
 import { type Answers, errorOf, fault, form, inputId, primary, question } from '../../views/fields.ts'
 import { dayText } from '../../views/format.ts'
 import type { View } from '../../views/layout.ts'
@@ -8,6 +26,124 @@ import type { BenefitCard, BenefitStatus, IsoDate, MemberPaths } from '../../vie
 import { type Say, sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
 import { benefitRow, runningTotal } from './card.ts'
+
+/** The benefits of a newcomer's plan. */
+export const benefits: Step = {
+  show: (visit, typed) => {
+    const found = foundPlan(visit)
+    if ('to' in found) return found
+    const { offer, included, selectable, refused } = found
+    const chosen = typed.posted?.getAll('benefit') ?? picksOf(visit, found)
+    const focus = visit.deepLink?.productname
+    const startsAt = visit.now
+    const shelf = {
+      answers: { page: pageOf(visit, stepOf(visit, 'benefits')), errors: typed.errors },
+      offername: offer.displayname[visit.locale],
+      slots: Math.min(offer.slots, selectable.length),
+      cards: [
+        ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
+        ...selectable.map(benefit =>
+          cardOf(visit, benefit, {
+            status: { kind: 'available' },
+            startsAt,
+            selected: chosen.includes(benefit.name),
+          }),
+        ),
+        ...refused.map(({ benefit, reasons }) =>
+          cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
+        ),
+        ...wantedElsewhere(visit, offer),
+      ],
+      focus,
+    }
+    return benefitsView(shelf, plansFor(visit).plans.length > 1 ? 'plan' : 'details')
+  },
+  post: async (visit, form) => {
+    const found = foundPlan(visit)
+    if ('to' in found) return found
+    const { offer, included, selectable } = found
+    const picks = parseBenefits(form, {
+      selectable: selectable.map(({ name }) => name),
+      slots: offer.slots,
+      required: included.length === 0,
+    })
+    if (isFaulty(picks)) return picks
+    return saveAnswers(visit, { to: 'check' }, draft => ({ ...draft, picks }))
+  },
+}
+
+/** The benefits that a member has, and those that fit into free slots. */
+export const memberBenefits: Step = {
+  show: (visit, typed) => {
+    const offer = offerOf(visit.terms, visit.user)
+    if (!offer) return { to: 'overview' }
+    const { selectable, waiting, free, slotless, refused, full } = choosableByMember(visit)
+    const chosen = typed.posted?.getAll('benefit') ?? picksInMind(visit, selectable, waiting)
+    const focus = visit.deepLink?.productname
+    const paths = { ...memberPaths(visit), canadd: false }
+    const startsAt = startsFrom(visit)
+    // By the boundary a pending change of plan may have taken a benefit out of reach.
+    const swappable = paths.canswap ? (swapOptionsOf(visit)?.available ?? []) : []
+    const held = visit.user.enrolments.filter(
+      enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
+    )
+    const shelf = {
+      answers: { page: pageOf(visit), errors: typed.errors },
+      offername: offer.displayname[visit.locale],
+      slots: free + slotless.length,
+      waitingslots: waiting.length,
+      cards: [
+        ...held.flatMap(enrolment => {
+          const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
+          return benefit ? [cardOf(visit, benefit, { status: statusOf(visit, enrolment) })] : []
+        }),
+        ...selectable.map(benefit => {
+          const selected = chosen.includes(benefit.name)
+          if (!waiting.includes(benefit.name))
+            return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt, selected })
+          const live = liveEnrolment(visit.user, benefit.name)
+          const dueon = live && dueDay(visit, live)
+          return cardOf(visit, benefit, { status: { kind: 'waiting', dueon }, selected })
+        }),
+        ...refused.map(({ benefit, reasons }) =>
+          cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
+        ),
+        ...full.map(benefit => {
+          const swapto = swappable.includes(benefit)
+            ? { swapto: `swap?in=${encodeURIComponent(benefit.name)}` }
+            : {}
+          return cardOf(visit, benefit, { status: { kind: 'full', ...swapto } })
+        }),
+        ...wantedElsewhere(visit, offer),
+      ],
+      focus,
+      paths,
+    }
+    return benefitsView(shelf, 'overview', leavingOn(visit))
+  },
+  post: async (visit, form) => {
+    const { selectable, free, slotless } = choosableByMember(visit)
+    if (selectable.length === 0)
+      return isMissing(visit, form.getAll('benefit')) ? 'conflict' : { to: 'overview' }
+    const names = selectable.map(({ name }) => name)
+    const picks = parseBenefits(form, { selectable: names, slots: free, slotless, required: true })
+    if (isFaulty(picks)) return picks
+    return saveAnswers(visit, { to: 'check' }, draft => ({ ...draft, picks }))
+  },
+}
+
+/** The preselected benefits: at first those that wait for an agreement, and the one that the person's link is about. */
+function picksInMind(
+  visit: Visit,
+  selectable: readonly Benefit[],
+  waiting: readonly string[],
+): readonly string[] {
+  const { deepLink, draft } = visit
+  const wanted = deepLink?.redirectto === 'enrol' ? [deepLink.productname] : []
+  return (draft.picks ?? [...waiting, ...wanted]).filter(name =>
+    selectable.some(benefit => benefit.name === name),
+  )
+}
 
 /** The benefits to read about and choose. */
 type Shelf = {
@@ -24,7 +160,7 @@ type Shelf = {
 }
 
 /** The benefits to read about and choose, in groups. `leaving`: the last day of all benefits, if they are about to end. */
-export function benefitsView(shelf: Shelf, back: string, leaving?: IsoDate): View {
+function benefitsView(shelf: Shelf, back: string, leaving?: IsoDate): View {
   const { answers, cards, slots, focus, paths } = shelf
   const { page } = answers
   const say = sayIn(page)

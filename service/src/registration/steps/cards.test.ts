@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sentencesOf } from './sentences.ts'
+import { sentencesOf } from './cards.ts'
 
 test.each([
   ['en', ['Illness.', 'Racing, and accidents while drunk.']],
