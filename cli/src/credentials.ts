@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Input } from '@benefit-enrolment/command'
-import { CommandError, dataDirOf, readGiven } from '@benefit-enrolment/command'
+import { CommandError, dataDirOf, readGiven, UsageError } from '@benefit-enrolment/command'
+import { isLoopback } from './delivery.ts'
 import { type Credentials, DEFAULT_PROFILE, readProfile } from './profiles.ts'
 
 /**
@@ -41,12 +42,19 @@ function profileOf(input: Input, name: string): Credentials {
   throw new CommandError(`There is no profile "${name}": \`benefit-enrolment login ${name}\` stores one.`)
 }
 
-/** The address of a service. Throws CommandError when it cannot be one. */
+/**
+ * The address of a service, to which secrets may go: https, or this machine. Throws CommandError when it cannot be one, and
+ * UsageError where the secrets would be read on the way.
+ */
 export function checkedAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash)
-    return text.replace(/\/+$/, '')
-  throw new CommandError('--base-url must be an address like http://127.0.0.1:8080.')
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+    throw new CommandError('--base-url must be an address like http://127.0.0.1:8080.')
+  if (url.protocol !== 'https:' && !isLoopback(url))
+    throw new UsageError(
+      'Your secrets would cross the network in clear: give the https address of the service; see --help.',
+    )
+  return text.replace(/\/+$/, '')
 }
 
 /** The value of the header that carries the key. Throws CommandError for characters that no key has. */

@@ -3,7 +3,10 @@ import { UsageError } from '@benefit-enrolment/command'
 
 /** Whether an address leads to this machine. */
 export function isLoopback(url: URL): boolean {
-  return /^https?:$/.test(url.protocol) && /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(url.hostname)
+  return (
+    /^https?:$/.test(url.protocol) &&
+    /^(127\.\d+\.\d+\.\d+|0\.0\.0\.0|localhost|\[::1?\])$/.test(url.hostname)
+  )
 }
 
 /** A user name of Basic credentials. Throws UsageError for one that they cannot hold. */

@@ -10,7 +10,6 @@ import {
   valued,
 } from '@benefit-enrolment/command'
 import { checkedAddress, findCredentials } from './credentials.ts'
-import { isLoopback } from './delivery.ts'
 import { partnerOptions, withPartner } from './partner.ts'
 import { DEFAULT_PROFILE, profileNames, profilesFile, removeProfile, saveProfile } from './profiles.ts'
 
@@ -30,7 +29,9 @@ const login: Command = {
     const asked = openQuestions()
     try {
       const credentials = {
-        baseurl: safeAddress(input.text('base-url') ?? (await asked('base-url', 'Address of the service'))),
+        baseurl: checkedAddress(
+          input.text('base-url') ?? (await asked('base-url', 'Address of the service')),
+        ),
         clientid: input.text('client-id') ?? (await asked('client-id', 'Client id')),
         clientsecret:
           givenSecret(input, 'client-secret') ?? (await asked('client-secret', 'Client secret', 'hidden')),
@@ -53,17 +54,6 @@ const login: Command = {
       asked.close()
     }
   },
-}
-
-/** An address to which secrets may go: https, or this machine. Throws UsageError on any other. */
-function safeAddress(text: string): string {
-  const address = checkedAddress(text)
-  const url = new URL(address)
-  if (url.protocol !== 'https:' && !isLoopback(url))
-    throw new UsageError(
-      'Your secrets would cross the network in clear: give the https address of the service; see --help.',
-    )
-  return address
 }
 
 /** `logout`: forgets a profile. */

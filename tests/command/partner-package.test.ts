@@ -102,18 +102,16 @@ describe('a profile', () => {
   test('is not tried over plain http at another machine, where everybody between could read the secrets', async () => {
     const folder = await emptyFolder()
     const words = await loginWords(folder, await service.newPartner())
-    const { code, stderr } = await runCli(
-      folder,
-      'login',
-      ...words,
-      '--base-url',
-      'http://benefits.example.com',
-    )
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr:
-        'Your secrets would cross the network in clear: give the https address of the service; see --help.\n',
-    })
+    await runCli(folder, 'login', 'known', ...words)
+    for (const asked of [
+      ['login', ...words],
+      ['env', '--profile', 'known'],
+    ])
+      expect(await runCli(folder, ...asked, '--base-url', 'http://benefits.example.com')).toMatchObject({
+        code: 2,
+        stderr:
+          'Your secrets would cross the network in clear: give the https address of the service; see --help.\n',
+      })
   })
 
   test('of refused credentials is not stored', async () => {

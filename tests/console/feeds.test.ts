@@ -89,15 +89,17 @@ test('a difference is listed with its age and both sides until it is said again 
   const { dataKey = Buffer.alloc(32) } = here.find(one => one.serviceId === serviceid) ?? {}
   const differs = [{ value: 'startson', ours: '2027-05-12', theirs: '2020-01-01' }]
   const sealed = sealJson(dataKey, differs, 'feed_differences', { partnerId, serviceId: serviceid })
+  const theirOwn = {
+    partnerId: noPartner,
+    kind: 'unknownhere',
+    serviceId: undefined,
+    sealed: undefined,
+  } as const
+  // Who stands twice in the insurer's list is kept once.
   const found = [
     { ...about('ours'), partnerId, kind: 'missingthere', serviceId: serviceid, sealed },
-    {
-      ...about('theirs'),
-      partnerId: noPartner,
-      kind: 'unknownhere',
-      serviceId: undefined,
-      sealed: undefined,
-    },
+    { ...about('theirs'), ...theirOwn },
+    { ...about('theirs'), ...theirOwn },
   ] as const
   const note = () =>
     database.transaction(tx => noteDifferences(tx, feed, { found, partners: [partnerId], at: now() }))

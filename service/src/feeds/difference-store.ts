@@ -64,9 +64,9 @@ export async function noteDifferences(
   },
 ): Promise<void> {
   for (const partnerId of [...of.partners, noPartner]) {
-    const own = of.found
-      .filter(one => one.partnerId === partnerId)
-      .sort((a, b) => Buffer.compare(a.subject, b.subject))
+    const own = onceEach(of.found.filter(one => one.partnerId === partnerId)).sort((a, b) =>
+      Buffer.compare(a.subject, b.subject),
+    )
     await tx.query(sql`
       delete from feed_differences d
       where d.partner_id = ${partnerId} and d.feed = ${feed} and not exists (
@@ -82,6 +82,11 @@ export async function noteDifferences(
         ${timestamps(own.map(() => of.at))}::timestamptz[])
       on conflict (partner_id, feed, kind, subject) do update set sealed = excluded.sealed`)
   }
+}
+
+/** One for each kind and subject: an insurer's list may have somebody three times, or two of a person's periods otherwise. */
+function onceEach(found: readonly FoundDifference[]): FoundDifference[] {
+  return [...new Map(found.map(one => [`${one.kind} ${one.subject.toString('hex')}`, one])).values()]
 }
 
 /**
