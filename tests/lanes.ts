@@ -7,7 +7,7 @@ const tests = fileURLToPath(new URL('.', import.meta.url))
 /** Where a test file runs beside the embedded database, as the lines `// @…` at its beginning say. */
 export type Lanes = {
   readonly file: string
-  /** `// @databases citus stock`: what it sends depends on how tables are spread, or on the oldest PostgreSQL. */
+  /** `// @databases citus stock`: it shows how a database behaves; what databases take in is asked of the statements. */
   readonly databases: readonly string[]
   /** `// @prism`: the nightly job runs it through Prism, which compares requests and answers with the description. */
   readonly prism: boolean

@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'

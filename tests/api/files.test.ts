@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 import { beforeAll, expect, test } from 'vitest'

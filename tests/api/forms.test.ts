@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 // What the client cannot send, or what is not about JSON, HTTP or an operation: bytes, media types, sizes, headers,

@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 import { describe, expect, test } from 'vitest'

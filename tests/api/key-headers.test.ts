@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 // The headers Version and Idempotency-Key in forms that the client does not send: it always sends v1 or v2, gives each

@@ -1,4 +1,3 @@
-// @databases citus stock
 // @prism
 
 import { describe, expect, test } from 'vitest'

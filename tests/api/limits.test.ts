@@ -1,5 +1,3 @@
-// @databases stock
-
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { RequestLimits } from '../../contract/src/index.ts'

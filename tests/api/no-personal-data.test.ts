@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 import { beforeAll, describe, expect, test } from 'vitest'

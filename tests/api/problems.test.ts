@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 // The document itself, and answers outside operations, are read raw; what the client makes of them is tested through

@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 // The client requests its tokens itself and shows none. Its use of the token endpoint is tested through it; the forms

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'

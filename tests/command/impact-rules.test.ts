@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, expect, test } from 'vitest'
 import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
 import { openPublished } from '../../service/src/catalogue/published.ts'

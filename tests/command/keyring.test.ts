@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
 import { createPartnerOf, startReceiver } from '../crash/receiver.ts'

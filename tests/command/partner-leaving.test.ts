@@ -1,5 +1,3 @@
-// @databases stock
-
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
 import { DAY_MS } from '../../service/src/calendar/calendar.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue, startTestService } from '../rig.ts'

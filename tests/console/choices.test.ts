@@ -1,5 +1,3 @@
-// @databases stock
-
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { openRetained } from '../../service/src/membership/records/retained-rows.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DUE_KINDS, nextDue } from '../../service/src/console/due/store.ts'
 import { sql } from '../../service/src/db/sql.ts'

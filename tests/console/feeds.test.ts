@@ -1,5 +1,3 @@
-// @databases stock
-
 import { expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { noteDifferences } from '../../service/src/feeds/difference-store.ts'

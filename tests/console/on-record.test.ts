@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'

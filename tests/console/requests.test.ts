@@ -1,5 +1,3 @@
-// @databases stock
-
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { tidyConsole } from '../../service/src/console/tidy.ts'

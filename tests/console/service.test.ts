@@ -1,5 +1,3 @@
-// @databases citus
-
 import { expect, test } from 'vitest'
 import { urlOf } from '../command/database-url.ts'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'

@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { beforeAll, expect, test } from 'vitest'
 import { DAY_MS } from '../../service/src/calendar/calendar.ts'
 import { forAllTests } from '../for-all-tests.ts'

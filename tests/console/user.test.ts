@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { DAY_MS } from '../../service/src/calendar/calendar.ts'
 import { screens } from '../../service/src/console/screens.ts'

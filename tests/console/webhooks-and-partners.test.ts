@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { rotateKey } from '../../service/src/partners/administer.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { readFile, stat } from 'node:fs/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'

@@ -1,4 +1,3 @@
-// @databases citus stock
 // @prism
 
 import { expect, test } from 'vitest'

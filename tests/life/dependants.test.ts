@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { refusalOf } from '../api/refusal.ts'

@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 import { expect, test } from 'vitest'

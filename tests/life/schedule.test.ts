@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

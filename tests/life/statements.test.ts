@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import type { StatementLine } from '../../client/src/index.ts'

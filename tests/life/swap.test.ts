@@ -1,4 +1,3 @@
-// @databases stock
 // @prism
 
 import { expect, test } from 'vitest'

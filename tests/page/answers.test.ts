@@ -1,5 +1,3 @@
-// @databases stock
-
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Prefill } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { describe, expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'

@@ -1,5 +1,3 @@
-// @databases stock
-
 import { connect } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'

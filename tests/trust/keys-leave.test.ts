@@ -1,5 +1,3 @@
-// @databases citus
-
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { fragment, sql } from '../../service/src/db/sql.ts'

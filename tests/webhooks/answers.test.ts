@@ -1,5 +1,3 @@
-// @databases citus
-
 import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { listEntries } from '../../service/src/audit/entries.ts'

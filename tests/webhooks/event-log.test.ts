@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'

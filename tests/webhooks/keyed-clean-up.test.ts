@@ -1,5 +1,3 @@
-// @databases stock
-
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'

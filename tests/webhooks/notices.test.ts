@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { expect, onTestFinished, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { disableEndpoint, enableEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'

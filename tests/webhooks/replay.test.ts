@@ -1,4 +1,4 @@
-// @databases citus stock
+// @databases stock
 
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @databases citus
-
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { markInstallation } from '../../service/src/installation.ts'

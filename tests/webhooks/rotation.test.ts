@@ -1,5 +1,3 @@
-// @databases stock
-
 import { expect, test } from 'vitest'
 import { webhookOf } from '../../service/src/webhooks/api/view.ts'
 import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'

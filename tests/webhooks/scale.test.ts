@@ -1,5 +1,3 @@
-// @databases citus
-
 import { expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
