@@ -218,6 +218,8 @@ test('members are charged from the month in which they move in, or from --charge
   expect(later.statement).toMatchObject({ month: coming, after: { users: 1 + 1 } })
   await moves('later', ['--charge-from', `${coming}-01`])
   expect((await linesOf(month)).filter(([userid]) => userid === 'later')).toEqual([])
+  const earlier = await moves('earlier', ['--charge-from', `${past}-01`, '--dry-run'])
+  expect(earlier.statement).toMatchObject({ month: past, after: { users: 1, partnercents } })
   await moves('earlier', ['--charge-from', `${past}-01`])
   expect((await comesTo()).map(([name, users]) => [name, users])).toEqual([
     [running, 2],

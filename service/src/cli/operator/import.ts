@@ -90,7 +90,9 @@ async function openPreview(context: ExecutorContext, partner: Partner, chargeFro
   const months = await monthsOf(context, partner)
   const { timezone } = partner
   const wanted = chargeFrom ?? monthAt(months.now, timezone)
-  const oldest = months.oldestOpen.name
+  // While no month is final, one that members are charged for earlier is the oldest.
+  const isEarliest = months.finals.length === 0 && wanted < months.oldestOpen.name
+  const oldest = isEarliest ? wanted : months.oldestOpen.name
   const month = wanted < oldest ? months.oldestOpen : monthNamed(wanted, timezone)
   const before = await openTotals(context)(partner, month, months)
   const catalogues = context.terms(partner, () => undefined).version
