@@ -255,6 +255,9 @@ test('what cannot be is refused with its reason', () => {
   expect(move({}, user, 'another')).toBe('unknown')
   expect(move({})).toBe('nothing_moves')
   expect(move({ firstDay: '2025-02-10' })).toBe('too_early')
+  const movedIn = (one: Enrolment) => (one.id === id ? { ...one, startsAt: day('2019-05-01') } : one)
+  const imported = { ...user, enrolments: user.enrolments.map(movedIn) }
+  expect(move({ firstDay: '2019-06-01' }, imported)).toBe('done')
   expect(move({ firstDay: '2027-03-02' })).toBe('too_late')
   expect(move({ lastDay: '2027-02-09' })).toBe('no_day_left')
   const cancelled = written(

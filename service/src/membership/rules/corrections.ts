@@ -134,8 +134,9 @@ function refusedStart(
 ): Refusal | undefined {
   const { wrong, startsAt, isOver } = move
   if (startsAt === undefined) return undefined
-  if (startsAt < wrong.pickedAt - MOST_BACK_MS)
-    return no('firstday', 'too_early', 'A start moves back to a year before the pick at most.')
+  // Of a member who was moved in the start lies before the pick.
+  if (startsAt < Math.min(wrong.pickedAt, wrong.startsAt) - MOST_BACK_MS)
+    return no('firstday', 'too_early', 'A start moves back a year at most.')
   if (isActive(user) && user.offer && !user.offer.inForce && startsAt < user.offer.since)
     return no('firstday', 'before_offer', 'The offer itself begins later.')
   if (isOver) return undefined
