@@ -20,6 +20,8 @@ export type Acknowledgement = {
   readonly outcome: 'read' | 'accepted' | 'partly' | 'refused'
   readonly code: string
   readonly sets: readonly SetAnswer[]
+  /** How many sets the insurer received, where it says so. */
+  readonly received?: number | undefined
   /** Who sent it, and to whom. */
   readonly sender: string
   readonly receiver: string
@@ -145,7 +147,7 @@ function readEnvelopeAnswer([control = '', , , status = '', note = '']: readonly
 }
 
 /** One transaction set, from ST to SE. */
-function readSet(reader: Reader): Pick<Acknowledgement, 'run' | 'outcome' | 'code' | 'sets'> {
+function readSet(reader: Reader): Omit<Acknowledgement, 'sender' | 'receiver'> {
   const before = reader.taken()
   const [kind, control] = reader.take('ST')
   if (kind !== '999') throw odd(`it has a ${kind || 'set of no kind'} where a 999 belongs`)
@@ -196,13 +198,14 @@ function readSetAnswer(reader: Reader, before: number): SetAnswer {
 function readOutcome(
   [status = '', , received = '', accepted = '']: readonly string[],
   sets: readonly SetAnswer[],
-): Pick<Acknowledgement, 'outcome' | 'code'> {
+): Pick<Acknowledgement, 'outcome' | 'code' | 'received'> {
   const code = `AK9 ${status}`
   const refused = sets.filter(({ isAccepted }) => !isAccepted).length
   const isCounted = /^\d+$/.test(received) && /^\d+$/.test(accepted)
   const all = !isCounted || Number(received) === Number(accepted)
   const none = !isCounted || Number(accepted) === 0
-  if ((status === 'A' || status === 'E') && refused === 0 && all) return { outcome: 'accepted', code }
+  if ((status === 'A' || status === 'E') && refused === 0 && all)
+    return { outcome: 'accepted', code, received: isCounted ? Number(received) : undefined }
   if (status === 'P' && refused > 0 && refused < sets.length && (!isCounted || (!all && !none)))
     return { outcome: 'partly', code }
   if (['R', 'M', 'W', 'X'].includes(status) && refused > 0 && refused === sets.length && none)
@@ -289,7 +292,7 @@ export type LinePlace = {
  * was meant for, somebody else than the feed says, or names other sets than the run has.
  */
 export function answersOf(
-  { run, outcome, code, sets, sender, receiver }: Acknowledgement,
+  { run, outcome, code, sets, received, sender, receiver }: Acknowledgement,
   form: Pick<X12Form, 'sender' | 'receiver'>,
   places: readonly LinePlace[],
 ): GivenAnswer[] {
@@ -300,6 +303,8 @@ export function answersOf(
   const most = Math.max(0, ...places.map(({ set }) => set))
   if (sets.some(({ set }) => set > most || set < 1))
     throw odd(`it answers a set that run ${run} does not have`)
+  if (received !== undefined && received < most)
+    throw odd(`it accepts ${received} sets of run ${run}, which has ${most}`)
   return places.map(({ line, set, first, last }) => {
     const own = bySet.get(set)
     if (!own && outcome === 'partly') throw odd(`it accepts run ${run} in part and leaves out set ${set}`)

@@ -160,6 +160,7 @@ describe('a 999', () => {
     ['IK5*R under AK9*A', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*R*5~AK9*A*1*1*1')],
     ['IK5*A after a fault', SET('0001', 'AK1*BE*7~AK2*834*0001~IK3*HD*10**8~IK5*A~AK9*A*1*1*1')],
     ['AK9*A of sets that were not all accepted', SET('0001', 'AK1*BE*7~AK9*A*2*2*1')],
+    ['AK9*A that received no set', SET('0001', 'AK1*BE*7~AK9*A*0*0*0')],
     ['no AK9', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*A')],
     ['an unknown code', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*Z~AK9*A*1*1*1')],
     ['a set twice', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*A~AK2*834*0001~IK5*A~AK9*A*2*2*2')],
