@@ -105,6 +105,8 @@ const smallTargets = `[...document.querySelectorAll('button, select, summary, in
   .map(element => element.outerHTML.slice(0, 120))`
 
 const faultsOfSize = `(() => {
+  // How a benefit is used, with its links to call and to visit, is in parts that open.
+  for (const part of document.querySelectorAll('details')) part.open = true
   const faults = ${smallTargets}.map(target => 'less than 44 px: ' + target)
   if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls sideways')
   return faults

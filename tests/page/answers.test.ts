@@ -47,6 +47,23 @@ test('an enrolment that no plan allows is noted for the operator, without anythi
 })
 
 describe('what was answered', () => {
+  test('is never said to be shared by the partner, and whoever comes back is told once that it was kept', async () => {
+    const visitor = await open()
+    const shared = wordsOf(await visitor.get('/register/details'))
+    expect(shared).toContain('Harbor Rides shared these with us.')
+    expect(shared).not.toContain('We kept your answers')
+    await visitor.get('/register/details/name')
+    await visitor.post('/register/details/name', { firstname: 'Eva', lastname: 'Ruiz' })
+    expect(wordsOf(await visitor.get('/register/details'))).toContain(
+      'Some of this is what Harbor Rides shared with us, and some is what you answered.',
+    )
+    const again = newVisitor(rig.service)
+    const first = wordsOf(await again.post(await rig.mintLink()))
+    expect(first).toContain('We kept your answers from last time.')
+    expect(first).not.toContain('shared these with us')
+    expect(wordsOf(await again.get('/register/details'))).not.toContain('We kept your answers')
+  })
+
   test('is kept sealed, and deleted when the person enrols', async () => {
     const visitor = await open()
     await visitor.get('/register/details/name')

@@ -70,6 +70,9 @@ describe('a link', () => {
     expect(pages[0]?.html).toContain('Harbor Rides')
     const foreign = await newVisitor(rig.service).get(`${rig.service}/register/link/x`)
     expect([foreign.status, foreign.html.includes('Harbor')]).toEqual([410, false])
+    // Nobody knows whether there ever were any.
+    expect(wordsOf(foreign)).toContain('If you saved answers here before, they are kept.')
+    expect(wordsOf(foreign)).not.toContain('Answers you already saved are kept')
   })
 
   test('is not spent by asking for a language, known or not', async () => {
