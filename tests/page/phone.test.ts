@@ -10,24 +10,24 @@ import { openStage } from './show.ts'
 import { statesIn, statesStartAt } from './states.ts'
 import { openLink } from './visitor.ts'
 
-/** The most words that a view has in any of its states, in English. */
+/** The most words that a view has in any of its states, in English, besides the texts to agree to. */
 const mostWords: Readonly<Record<ViewName, number>> = {
   OPEN: 55,
   CHALLENGE: 80,
   DETAILS_REVIEW: 200,
   DETAILS_EDIT: 164,
-  PLAN: 170,
+  PLAN: 122,
   BENEFITS: 390,
-  CHECK_ANSWERS: 380,
+  CHECK_ANSWERS: 190,
   DONE: 150,
   ALREADY_ENROLLED: 185,
   NO_BENEFITS: 75,
-  BENEFICIARIES: 115,
-  BENEFICIARIES_EDIT: 290,
-  SWAP: 320,
-  SWAP_CONFIRM: 280,
+  BENEFICIARIES: 55,
+  BENEFICIARIES_EDIT: 245,
+  SWAP: 275,
+  SWAP_CONFIRM: 145,
   OFFER_CHANGE: 200,
-  OFFER_CONFIRM: 400,
+  OFFER_CONFIRM: 230,
   CANCEL: 140,
   LINK_ENDED: 85,
   PROBLEM: 50,
@@ -106,7 +106,9 @@ type Seen = {
 const seen = `(() => {
   const main = document.querySelector('main') ?? document.body
   const pixels = document.documentElement.scrollHeight
-  const words = main.innerText.split(/\\s+/).filter(word => word).length
+  const wordsOf = part => part.innerText.split(/\\s+/).filter(word => word).length
+  const agreed = [...main.querySelectorAll('.consent .text')].map(wordsOf)
+  const words = agreed.reduce((left, count) => left - count, wordsOf(main))
   const buttons = [...main.querySelectorAll('.primary, .danger')].filter(button => button.offsetParent)
     .map(button => Math.round(button.getBoundingClientRect().bottom))
   const bar = '.actions, .bottom'

@@ -208,7 +208,7 @@ const reached: Readonly<Record<string, Reach>> = {
   'beneficiaries-named': asMember(
     premier,
     'beneficiaries/life',
-    ['beneficiaries/life', person],
+    ['beneficiaries/life', { ...person, 'person1.share': '100' }],
     'beneficiaries',
   ),
   'beneficiaries-edit': asMember(premier, 'beneficiaries/life'),

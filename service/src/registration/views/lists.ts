@@ -63,10 +63,9 @@ function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string
 }
 
 /** What it costs, in words that stand without a label. */
-export function costLine(page: Page, cost: Cost): string {
+export function costLine(page: Page, cost: Extract<Cost, { kind: 'amount' }>): string {
   const say = sayIn(page)
-
-  return cost.kind === 'nothing' ? say`Costs you nothing` : say`You pay ${costText(page, cost)}`
+  return say`You pay ${costText(page, cost)}`
 }
 
 /** A link to a short path of the page, with its sign. */

@@ -188,17 +188,15 @@ function choice(visit: Visit, page: Page, slot: string): Choice {
   return { value: slot, label: none }
 }
 
-/** The label of a benefit to choose: its name, what it is, and what it pays and costs. */
+/** The label of a benefit to choose: its name, what it pays or is, and what it costs. */
 function choiceLabel(page: Page, card: BenefitCard): Slot {
+  const { worth, cost, description } = card
+  const facts = [worth && worthText(page, worth), cost.kind === 'amount' && costLine(page, cost)]
+  const shown = facts.filter(fact => fact).map(fact => `${fact}.`)
   return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40"
-height="40"><strong>${card.displayname}</strong></span><span
-class="hint">${card.description}</span>${facts(page, card)}`
-}
-
-/** What it pays and what it costs, in one line. */
-function facts(page: Page, card: BenefitCard): Html {
-  const worth = card.worth && worthText(page, card.worth)
-  return html`<span class="hint">${[worth, costLine(page, card.cost)].filter(fact => fact).join('. ')}.</span>`
+height="40"><strong>${card.displayname}</strong></span><span class="hint">${
+    worth ? '' : `${description} `
+  }${shown.join(' ')}</span>`
 }
 
 /** What is covered and what is not, in a part that opens. */
@@ -207,6 +205,7 @@ function coverage(page: Page, card: BenefitCard): Slot {
 
   if (card.pays.length === 0) return null
   return html`<details><summary>${say`What is covered`}<span class="unseen">: ${card.displayname}</span></summary>
+${card.worth && html`<p>${card.description}</p>`}
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
 ${
   card.notcovered.length > 0 &&
