@@ -153,6 +153,7 @@ CREATE TABLE public.deliveries (
     queued_at timestamp with time zone NOT NULL,
     ordered boolean DEFAULT false NOT NULL,
     held_from timestamp with time zone,
+    is_behind boolean DEFAULT false NOT NULL,
     CONSTRAINT deliveries_work_check CHECK ((work = ANY ('{fresh,retry,replay}'::text[])))
 );
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig, newWriter } from './rig.ts'
@@ -58,6 +59,60 @@ test('a replayed event is sent at the place in the order at which it was raised'
   const second = rig.open()
   await second.idle()
   expect(receiver.deliveries.map(one => one.key)).toEqual([...ids.slice(0, 2), ...ids])
+  await receiver.close()
+})
+
+test('an event that is being sent while an earlier one is replayed is sent once', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  const dispatcher = rig.open({}, { deadlineMs: 600_000 })
+  const [first = ''] = await rig.raise(['u'])
+  await dispatcher.idle()
+  let release = () => {}
+  receiver.answer = ({ key }) =>
+    key === first ? 200 : response => (release = () => response.writeHead(200).end())
+  const [second = ''] = await rig.raise(['u'])
+  dispatcher.nudge()
+  await receiver.received(2)
+  await queueAgain(
+    rig.database,
+    [{ partnerId: rig.partner.partnerId, endpointId: webhookid, eventId: first }],
+    rig.now(),
+  )
+  dispatcher.nudge()
+  await receiver.received(3)
+  await expect.poll(() => rig.count('deliveries')).toBe(1)
+  receiver.answer = () => 200
+  const [third = ''] = await rig.raise(['u'])
+  dispatcher.nudge()
+  release()
+  await receiver.received(4)
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(({ key }) => key)).toEqual([first, second, first, third])
+  expect(await rig.count('deliveries')).toBe(0)
+  await receiver.close()
+})
+
+test('what stands behind an event that is given up after 30 days is sent then', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  receiver.answer = ({ userid }) => (userid === 'u' ? 422 : 200)
+  const sent = () => receiver.deliveries.filter(({ userid }) => userid === 'u').map(({ key }) => key)
+  const dispatcher = rig.open()
+  const [head = ''] = await rig.raise(['u', 'other'])
+  await dispatcher.idle()
+  await rig.database.query(sql`update deliveries set due_at = due_at + interval '60 days'`)
+  rig.advance(29 * 24 * HOUR)
+  const followers = await rig.raise(['u', 'u'])
+  await dispatcher.idle()
+  expect(sent()).toEqual([head])
+  rig.advance(25 * HOUR)
+  receiver.answer = () => 200
+  expect((await cleanUpWebhooks(rig.database, rig.now())).died).toBe(1)
+  await dispatcher.idle()
+  expect(sent()).toEqual([head, ...followers])
   await receiver.close()
 })
 

@@ -97,7 +97,7 @@ export async function claimDue(db: Executor, asks: readonly Ask[], clock: Clock)
         for update of d skip locked
       ) d
     ), ${isGated ? gates(targets) : nothing} moved as (
-      update deliveries d set held_from = coalesce(d.held_from, d.due_at),
+      update deliveries d set held_from = coalesce(d.held_from, d.due_at), is_behind = found.is_behind,
         due_at = case when not found.is_behind then found.until else coalesce((
           select greatest(earlier.due_at, found.until) from deliveries earlier
           where earlier.partner_id = d.partner_id and earlier.endpoint_id = d.endpoint_id

@@ -4,6 +4,7 @@ import { type Fragment, fragment, nothing, type Query, sql } from '../../db/sql.
 import type { Directory } from '../../partners/directory.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Disposition } from '../endpoint/verdict.ts'
+import { letFollow } from '../log/deliveries.ts'
 import { sealAnswer } from '../log/sealed-answer.ts'
 import type { Attempt } from './attempt.ts'
 import type { Result } from './result.ts'
@@ -65,18 +66,7 @@ function endDeliveries(results: readonly Result[]): Query {
     ), ended as (
       delete from deliveries d using r where r.disposition in ('delivered', 'dead') and ${isClaimed}
       returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.position, d.ordered, d.work, r.disposition
-    ), followed as (
-      update deliveries d set due_at = coalesce(d.held_from, d.due_at), held_from = null
-      from ended
-      cross join lateral (
-        select n.event_id from deliveries n
-        where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
-          and n.service_id = ended.service_id and n.position > ended.position and n.ordered
-        order by n.position limit 1
-      ) next
-      where ended.ordered and d.partner_id = ended.partner_id and d.event_id = next.event_id
-        and d.endpoint_id = ended.endpoint_id
-    )
+    ), followed as (${letFollow()})
     delete from dead_deliveries d using ended
     where ended.disposition = 'delivered' and ended.work = 'replay' and d.partner_id = ended.partner_id
       and d.event_id = ended.event_id and d.endpoint_id = ended.endpoint_id`

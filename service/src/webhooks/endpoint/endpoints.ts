@@ -23,7 +23,7 @@ import { type GatewayInput, NO_GATEWAY, readGateway } from './gateway.ts'
 import { raiseNotice } from './notices.ts'
 import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
 import {
-  forgetPairs,
+  changeHealth,
   insertEndpoint,
   type ListedEndpoint,
   listEndpoints,
@@ -31,10 +31,9 @@ import {
   markDeleted,
   markDisabled,
   markEnabled,
-  resetHealth,
   updateEndpoint,
 } from './store.ts'
-import { closedBreaker, type Pair } from './verdict.ts'
+import { beginningAnew, type HealthRecord, type Pair } from './verdict.ts'
 
 /** Why an endpoint is refused: one sentence for each field, which never repeats the value. */
 export type EndpointRefusal = { readonly refused: readonly Fault[] }
@@ -143,12 +142,17 @@ export async function changeEndpoint(
   const own = { url, ordering, rate_limit: ratelimit || null, sealed_secrets }
   const changed = { ...row, ...own, ...(events && subscribedTo(events)) }
   await updateEndpoint(tx, changed, now)
-  if (changes.credentials)
-    await forgetPairs(tx, named, moved || row.health.acceptedPair === undefined ? null : 'current')
+  let health: HealthRecord = row.health
+  // Earlier successes are not credited to new credentials.
+  if (changes.credentials) {
+    const acceptedPair = moved || health.acceptedPair === undefined ? undefined : 'current'
+    health = { ...health, acceptedPair, nextAcceptedAt: undefined }
+  }
   // The health at another address says nothing about the new one, and refused credentials say nothing about new ones.
   const mayBeAccepted = changes.credentials || changes.headers || changes.clientcertificate
-  if (url !== row.url || (mayBeAccepted && row.health.breaker.open?.by === 'credentials'))
-    await resetHealth(tx, named, { ...closedBreaker(), window: 1 })
+  if (url !== row.url || (mayBeAccepted && health.breaker.open?.by === 'credentials'))
+    health = beginningAnew(health)
+  if (health !== row.health) await changeHealth(tx, named, health)
   return { ...(webhooksecret && { webhooksecret }) }
 }
 
@@ -192,8 +196,9 @@ function withNewPair(
 
 /** Enables an endpoint; held events are sent, the oldest first. False when the partner has no endpoint of this id. */
 export async function enableEndpoint(tx: Executor, named: NamedEndpoint, now: Instant): Promise<boolean> {
-  if (!(await lockEndpoint(tx, named))) return false
-  await markEnabled(tx, named, now)
+  const row = await lockEndpoint(tx, named)
+  if (!row) return false
+  await markEnabled(tx, named, { health: row.health, at: now })
   return true
 }
 

@@ -13,7 +13,7 @@ import {
   readEndpoints,
 } from './endpoint.ts'
 import { releaseAttempted } from './release.ts'
-import { type Breaker, closedBreaker, type HealthRecord } from './verdict.ts'
+import { beginningAnew, closedBreaker, type HealthRecord } from './verdict.ts'
 
 /** The values of an endpoint that a partner decides, with its ids. */
 type OwnValues = Pick<
@@ -128,6 +128,11 @@ export async function saveHealth(tx: Executor, healths: readonly NamedHealth[]):
     where h.partner_id = row.partner_id and h.endpoint_id = row.endpoint_id`)
 }
 
+/** Stores the health of an endpoint that is locked and was changed otherwise than by attempts. */
+export function changeHealth(tx: Executor, named: NamedEndpoint, health: HealthRecord): Promise<void> {
+  return saveHealth(tx, [{ named, health: { ...health, revision: health.revision + 1 }, isProbed: false }])
+}
+
 /** Stores the values of an endpoint that can change. */
 export async function updateEndpoint(db: Executor, row: OwnValues, at: Instant): Promise<void> {
   await db.query(sql`
@@ -150,37 +155,22 @@ export async function markDisabled(
 }
 
 /** Enables an endpoint and resets its health; held deliveries are sent, the oldest first, at a growing rate. */
-export async function markEnabled(db: Executor, named: NamedEndpoint, at: Instant): Promise<void> {
+export async function markEnabled(
+  db: Executor,
+  named: NamedEndpoint,
+  { health, at }: { health: HealthRecord; at: Instant },
+): Promise<void> {
   await db.query(sql`
     update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
       updated_at = ${timestamp(at)}
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
   // Its whole past is treated as one outage, so that everything it has rejected is attempted again.
   await releaseAttempted(db, named, { from: 0, to: at })
-  await resetHealth(db, named, { ...closedBreaker(), window: 1 })
+  await changeHealth(db, named, beginningAnew(health))
   // `disabled` here would keep silent about an endpoint that is disabled again before its first success.
   await db.query(sql`
     update endpoint_health set reported = 'failing'
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} and reported = 'disabled'`)
-}
-
-/** Resets the health of an endpoint, which continues from this breaker. */
-export async function resetHealth(db: Executor, named: NamedEndpoint, breaker: Breaker): Promise<void> {
-  await db.query(sql`
-    update endpoint_health set breaker = ${JSON.stringify(breaker)}::jsonb, failing_since = null, notices = 0,
-      paused_until = null, certificate_ends_at = null, probing_until = null, revision = revision + 1
-    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
-}
-
-/** Records that the credentials have changed, so that earlier successes are not credited to the new ones. */
-export async function forgetPairs(
-  db: Executor,
-  named: NamedEndpoint,
-  accepted: 'current' | null,
-): Promise<void> {
-  await db.query(sql`
-    update endpoint_health set accepted_pair = ${accepted}, next_accepted_at = null, revision = revision + 1
-    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
 }
 
 /** Deletes an endpoint and its secrets; the clean-up later removes what waits for it. */

@@ -28,6 +28,18 @@ export type HealthRecord = {
   readonly certificateEndsAt: Instant | undefined
 }
 
+/** The health of an endpoint whose past says nothing any more, but for which credentials it has accepted. It gets attempts at a growing rate. */
+export function beginningAnew(health: HealthRecord): HealthRecord {
+  return {
+    ...health,
+    breaker: { ...closedBreaker(), window: 1 },
+    failingSince: undefined,
+    notices: 0,
+    pausedUntil: undefined,
+    certificateEndsAt: undefined,
+  }
+}
+
 /** What the partner's other endpoints are told about one (contract §10): since when, and why. */
 export type Notice = {
   readonly eventname: 'webhook_failing' | 'webhook_disabled' | 'webhook_recovered'

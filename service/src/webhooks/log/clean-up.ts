@@ -5,6 +5,7 @@ import { openTasks } from '../../db/each-task.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 import { dropOldAttempts, ensureAttemptDays } from './attempt-days.ts'
+import { letFollow } from './deliveries.ts'
 
 /** How long a delivery may wait, and how long events are kept. */
 export const KEPT_MS = 30 * DAY_MS
@@ -78,7 +79,7 @@ function findLeftovers(db: Executor): Promise<Named[]> {
 }
 
 /**
- * Makes deliveries dead that have waited for 30 days for whatever reason; they stay listed. They are found by their
+ * Makes deliveries dead that have waited for 30 days for whatever reason; they stay listed, and what stood behind them is due. They are found by their
  * events' ids, which contain the time, because `due_at` does not show how long a delivery has waited.
  */
 async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise<number> {
@@ -91,8 +92,8 @@ async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise
       where d.partner_id = ${partnerId} and d.event_id < ${firstUuidAt(now - KEPT_MS + AHEAD_MS)}::uuid
         and d.queued_at < ${timestamp(now - KEPT_MS)}
       limit ${AT_ONCE} for update of d skip locked))
-      returning partner_id, event_id, endpoint_id, attempts
-    )
+      returning partner_id, event_id, endpoint_id, attempts, service_id, position, ordered
+    ), followed as (${letFollow()})
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     select partner_id, event_id, endpoint_id, attempts, 'age', ${timestamp(now)} from ended
     on conflict (partner_id, event_id, endpoint_id) do update

@@ -3,6 +3,24 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, nothing, type Query, sql, timestamp } from '../../db/sql.ts'
 
+/**
+ * Where one user's events are to arrive in order, makes those due that stood behind deliveries that have just `ended`, a part of the
+ * statement before. One that a process is attempting stays its own: it was sent before an earlier event was replayed.
+ */
+export function letFollow(): Fragment {
+  return fragment`
+    update deliveries d set due_at = d.held_from, held_from = null, is_behind = false
+    from ended
+    cross join lateral (
+      select n.event_id from deliveries n
+      where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
+        and n.service_id = ended.service_id and n.position > ended.position and n.ordered
+      order by n.position limit 1
+    ) next
+    where ended.ordered and d.is_behind and d.partner_id = ended.partner_id and d.event_id = next.event_id
+      and d.endpoint_id = ended.endpoint_id`
+}
+
 /** One delivery as an operator sees it. */
 export type ListedDelivery = {
   endpoint_id: string
