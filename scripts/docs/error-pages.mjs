@@ -1,5 +1,5 @@
 // Generates a page for each error code from the contract: cause, remedy and an example.
-import { errorCauses, errors, exampleProblem, operations } from '../../contract/dist/index.js'
+import { errors, exampleProblem, operations } from '../../contract/dist/index.js'
 import { linkTo } from './reference-pages.mjs'
 import { baseMark } from './render.mjs'
 
@@ -15,7 +15,7 @@ export function errorPages() {
 }
 
 function page(code) {
-  const { status, title, remedy } = errors[code]
+  const { status, title, cause, remedy } = errors[code]
   const answered = Object.values(operations).filter(operation => operation.errors.includes(code))
   const where =
     answered.length === 0
@@ -32,7 +32,7 @@ Status ${status}: ${title
 
 ## Cause
 
-${errorCauses[code]}
+${cause}
 
 ## Remedy
 
