@@ -17,7 +17,7 @@ import {
 } from './fields.ts'
 import { keyErrors, keyedErrors, operation, partnerErrors } from './operation.ts'
 import { examplePrefill } from './prefill.ts'
-import { orNull, parameters, shape } from './shape.ts'
+import { described, orNull, parameters, shape, string } from './shape.ts'
 import { ErasedUser, exampleUser, User } from './user.ts'
 
 /** The request of Create User (contract §7). */
@@ -115,9 +115,17 @@ export const updateUser = operation({
 export const Cancelled = shape('Cancelled', {
   userid: Type.String(),
   serviceid: Type.String(),
-  status: Type.Enum(['active', 'cancelled']),
+  status: described(
+    Type.Enum(['active', 'cancelled']),
+    'The state of the user, still `active` while the cancel is pending',
+  ),
   effectiveattimestamp: Timestamp,
-  benefits: Type.Array(shape('EndingBenefit', { name: Type.String(), endsattimestamp: orNull(Timestamp) })),
+  benefits: described(
+    Type.Array(
+      shape('EndingBenefit', { name: string('The code of the benefit'), endsattimestamp: orNull(Timestamp) }),
+    ),
+    'When each benefit ends',
+  ),
   reinstatableuntil: Timestamp,
 })
 /** The shape of {@link Cancelled}. */
@@ -171,7 +179,11 @@ export const reinstateUser = operation({
   reply: shape('ReinstatedUser', {
     ...User.properties,
     notrestored: Type.Array(
-      shape('NotRestored', { name: Type.String(), code: Type.String(), message: Type.String() }),
+      shape('NotRestored', {
+        name: string('The code of the benefit'),
+        code: string('The code of the rule that refused it'),
+        message: string('The reason, in words for the person'),
+      }),
       { description: 'Benefits that could not return, and why' },
     ),
   }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Timestamp, Userid } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
-import { orNull, shape } from './shape.ts'
+import { described, orNull, shape, string } from './shape.ts'
 import { exampleUser } from './user.ts'
 
 /** The possible relationships of a beneficiary to the person (contract §7). */
@@ -25,12 +25,15 @@ export const MOST_BENEFICIARIES = 20
 
 /** A beneficiary of a designation (contract §7); `""`: not known. */
 export const Beneficiary = shape('Beneficiary', {
-  kind: Type.Enum(['primary', 'contingent']),
-  name: Type.String(),
-  relationship: Type.Enum([...relationships]),
+  kind: described(
+    Type.Enum(['primary', 'contingent']),
+    '`contingent`: only where no primary one can receive it',
+  ),
+  name: string('The full name'),
+  relationship: described(Type.Enum([...relationships]), 'What the beneficiary is to the person'),
   share: Type.Integer({ description: 'Percent' }),
-  dob: Type.String(),
-  contact: Type.String(),
+  dob: string('Birth date, YYYY-MM-DD; `""`: not known'),
+  contact: string('How to reach them; `""`: not known'),
 })
 /** The shape of {@link Beneficiary}. */
 export type Beneficiary = Static<typeof Beneficiary>
@@ -43,7 +46,7 @@ export const Designation = shape('Designation', {
       'Who wrote this version: the person (`user`), or `operatorlink`, somebody on the page by a link that an operator made',
   }),
   writtenattimestamp: Timestamp,
-  beneficiaries: Type.Array(Beneficiary),
+  beneficiaries: described(Type.Array(Beneficiary), 'The people who are named'),
 })
 /** The shape of {@link Designation}. */
 export type Designation = Static<typeof Designation>
@@ -55,8 +58,11 @@ export const BenefitBeneficiaries = shape('BenefitBeneficiaries', {
   naming: Type.Enum(['required', 'optional'], {
     description: '`required`: without a designation the benefit waits with `actionrequired`',
   }),
-  current: orNull(Designation),
-  versions: Type.Optional(Type.Array(Designation)),
+  current: described(orNull(Designation), 'The designation in force, or null'),
+  versions: described(
+    Type.Optional(Type.Array(Designation)),
+    'Every designation so far, oldest first; only with `include: ["versions"]`',
+  ),
 })
 /** The shape of {@link BenefitBeneficiaries}. */
 export type BenefitBeneficiaries = Static<typeof BenefitBeneficiaries>
@@ -104,7 +110,7 @@ export const getBeneficiaries = operation({
   reply: shape('Beneficiaries', {
     userid: Type.String(),
     serviceid: Type.String(),
-    benefits: Type.Array(BenefitBeneficiaries),
+    benefits: described(Type.Array(BenefitBeneficiaries), 'Each benefit for which people can be named'),
   }),
   errors: beneficiaryErrors,
   example: {

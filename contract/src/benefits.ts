@@ -11,7 +11,7 @@ import {
   Userid,
 } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
-import { orNull, parameters, shape } from './shape.ts'
+import { described, orNull, parameters, shape, string } from './shape.ts'
 import { exampleUser, HeldBenefit } from './user.ts'
 
 /** The benefits request (interface §2.3, contract §6). */
@@ -31,15 +31,18 @@ export const BenefitWithStatus = shape('BenefitWithStatus', {
   name: Type.String({ description: 'Short benefit code' }),
   displayname: Type.String(),
   icon: Type.String({ description: 'URL of an icon' }),
-  description: Type.String(),
+  description: string('What the benefit is, in the language of `Accept-Language`'),
   status: Type.Enum(['notenrolled', 'enrolled'], {
     description: '`enrolled` when cover is in force at this instant',
   }),
   benefittype: Type.String({ description: 'dollar, service, discount or account' }),
   deeplinkdata: Type.String({ description: 'productname=…&producttype=…&redirectto=…, URL-encoded' }),
-  isselectedforswap: orNull(Type.Boolean()),
-  swapeffectiveattimestamp: OptionalTimestamp,
-  swapexpiresattimestamp: OptionalTimestamp,
+  isselectedforswap: described(
+    orNull(Type.Boolean()),
+    'Whether a pending swap moves it in or out; null: it cannot be swapped',
+  ),
+  swapeffectiveattimestamp: described(OptionalTimestamp, 'When a pending swap brings it, or null'),
+  swapexpiresattimestamp: described(OptionalTimestamp, 'When a pending swap ends it, or null'),
 })
 /** The shape of {@link BenefitWithStatus}. */
 export type BenefitWithStatus = Static<typeof BenefitWithStatus>

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { forms, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
-import { shape } from './shape.ts'
+import { described, shape, string } from './shape.ts'
 
 /** The possible relationships of a dependant to the member (contract §19). */
 export const dependantRelationships = ['spouse', 'domesticpartner', 'child'] as const
@@ -20,6 +20,7 @@ const line = (maxLength: number) => ({
 export const dependantFields = {
   relationship: Type.Enum([...dependantRelationships], {
     'x-rule': `must be one of ${dependantRelationships.join(', ')}`,
+    description: 'What the dependant is to the member',
   }),
   firstname: Type.String({ ...line(100), description: 'Given name' }),
   lastname: Type.String({ ...line(100), description: 'Family name' }),
@@ -54,7 +55,10 @@ export const DependantIds = Type.Array(DependantId, {
 /** A benefit that covers a dependant, or will (contract §19). */
 export const DependantCover = shape('DependantCover', {
   name: Type.String({ description: 'Short benefit code' }),
-  state: Type.Enum(['scheduled', 'covered', 'endscheduled']),
+  state: described(
+    Type.Enum(['scheduled', 'covered', 'endscheduled']),
+    '`scheduled`, `covered`, or `endscheduled`: covered until a dated end',
+  ),
   startsattimestamp: Timestamp,
   endsattimestamp: OptionalTimestamp,
 })
@@ -64,12 +68,12 @@ export type DependantCover = Static<typeof DependantCover>
 /** A dependant of a member, and what covers it (contract §19). */
 export const Dependant = shape('Dependant', {
   dependantid: Type.String(),
-  relationship: Type.Enum([...dependantRelationships]),
-  firstname: Type.String(),
-  lastname: Type.String(),
-  dob: Type.String(),
+  relationship: described(Type.Enum([...dependantRelationships]), 'What the dependant is to the member'),
+  firstname: string('Given name'),
+  lastname: string('Family name'),
+  dob: string('Birth date, YYYY-MM-DD'),
   gender: Type.String({ description: '"" when not given' }),
-  benefits: Type.Array(DependantCover),
+  benefits: described(Type.Array(DependantCover), 'What covers the dependant, or will'),
 })
 /** The shape of {@link Dependant}. */
 export type Dependant = Static<typeof Dependant>
@@ -153,17 +157,23 @@ export const setDependants = operation({
     'list covers nobody: create, enrol, swap and `POST /user/benefits/cover` name who is covered. Each version is kept.',
   body: shape('SetDependants', {
     userid: Userid,
-    version: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 2_147_483_647, 'x-rule': 'must be a version that get answered' }),
+    version: described(
+      Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 2_147_483_647, 'x-rule': 'must be a version that get answered' }),
+      ),
+      'The version that this list was made from; absent: any',
     ),
-    dependants: Type.Array(GivenDependant, {
-      maxItems: MOST_DEPENDANTS,
-      'x-rule': `must be a list of at most ${MOST_DEPENDANTS} dependants`,
-    }),
+    dependants: described(
+      Type.Array(GivenDependant, {
+        maxItems: MOST_DEPENDANTS,
+        'x-rule': `must be a list of at most ${MOST_DEPENDANTS} dependants`,
+      }),
+      'The whole list: who is missing is no dependant any more',
+    ),
   }),
   reply: shape('DependantList', {
     userid: Type.String(),
-    version: Type.Integer(),
+    version: described(Type.Integer(), 'The version of the list, counted from 1'),
     dependants: Type.Array(shape('DependantName', { dependantid: Type.String() }), {
       description: 'In the order sent',
     }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 import { gatewayFields, kinds, REFUSED_WITH } from './gateway-fields.ts'
-import { ABSENT, orNull, refusedWith, shape } from './shape.ts'
+import { ABSENT, described, orNull, refusedWith, shape, string } from './shape.ts'
 
 const WantedEvents = Type.Array(
   Type.Enum([...eventNames, 'all'], {
@@ -85,9 +85,11 @@ export const UpdateWebhook = shape(
 /** An endpoint and its health (contract §10). */
 export const WebhookEndpoint = shape('WebhookEndpoint', {
   webhookid: Type.String(),
-  url: Type.String(),
+  url: string('Where deliveries are sent'),
   authorization: Type.Enum(kinds, { description: 'How deliveries are authorized' }),
-  username: Type.String(),
+  username: string(
+    'The user name of the Basic credentials, `""` where there are none; the password is never shown',
+  ),
   tokenurl: orNull(Type.String(), { description: 'The token endpoint of `oauth2`' }),
   clientid: orNull(Type.String(), { description: 'Our client id at the token endpoint' }),
   scope: orNull(Type.String(), { description: 'The scopes that we ask for there' }),
@@ -99,12 +101,15 @@ export const WebhookEndpoint = shape('WebhookEndpoint', {
   }),
   ratelimit: Type.Number({ description: 'The most deliveries a second; 0: no limit' }),
   events: Type.Array(Type.String(), { description: 'The names of the events that it gets, or `["all"]`' }),
-  ordering: Type.Enum(['none', 'user']),
-  status: Type.Enum(['enabled', 'disabled']),
+  ordering: described(
+    Type.Enum(['none', 'user']),
+    '`user`: the events of one user are sent one after the other, in their order',
+  ),
+  status: described(Type.Enum(['enabled', 'disabled']), 'Whether anything is sent there'),
   disabledreason: orNull(Type.Enum(['operator', 'gone', 'failing']), {
     description: '`gone`: it answered 410; `failing`: 72 h without a success',
   }),
-  disabledattimestamp: OptionalTimestamp,
+  disabledattimestamp: described(OptionalTimestamp, 'Since when it is disabled, or null'),
   failingsincetimestamp: orNull(Timestamp, {
     description: 'When the first attempt after the last success failed',
   }),
@@ -114,7 +119,7 @@ export const WebhookEndpoint = shape('WebhookEndpoint', {
   breaker: Type.Enum(['closed', 'open', 'probing'], {
     description: '`open`: nothing is sent until `nextprobeattimestamp`; `probing`: one attempt decides',
   }),
-  nextprobeattimestamp: OptionalTimestamp,
+  nextprobeattimestamp: described(OptionalTimestamp, 'When an endpoint that fails is tried again, or null'),
   pauseduntiltimestamp: orNull(Timestamp, {
     description: 'Until when nothing is sent, because its Retry-After asked for it',
   }),

@@ -3,7 +3,7 @@ import { eventNames } from './event-names.ts'
 import { exampleEvent } from './events.ts'
 import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
-import { orNull, parameters, shape } from './shape.ts'
+import { described, orNull, parameters, shape, string } from './shape.ts'
 import { CurrentOfferDetails } from './user.ts'
 import { Replayed } from './webhooks.ts'
 
@@ -99,7 +99,10 @@ export const listEvents = operation({
       }),
     ),
   }),
-  reply: shape('EventPage', { events: Type.Array(LoggedEvent), next: Type.String() }),
+  reply: shape('EventPage', {
+    events: described(Type.Array(LoggedEvent), 'Oldest first'),
+    next: string('The cursor to continue with: send it as `after`'),
+  }),
   errors: [...partnerErrors],
   example: {
     reply: { events: [exampleLogged], next: 'NzQyLjAxOWFhMWIyLTBkMTEtN2MwMC04YTNlLTViNmM3ZDhlOWYwMA' },
@@ -118,9 +121,9 @@ export const getEvent = operation({
     deliveries: Type.Array(
       shape('OpenDelivery', {
         webhookid: Type.String(),
-        status: Type.Enum(['waiting', 'dead']),
+        status: described(Type.Enum(['waiting', 'dead']), '`waiting`, or `dead`: given up'),
         attempts: Type.Integer({ description: 'How many attempts were made' }),
-        dueattimestamp: OptionalTimestamp,
+        dueattimestamp: described(OptionalTimestamp, 'When it is attempted next, or null'),
       }),
       { description: 'Deliveries that wait or were given up; for the others see the attempts' },
     ),
@@ -137,29 +140,41 @@ export const listAttempts = operation({
   summary: 'List the attempts to deliver an event, oldest first; kept for 30 days',
   params,
   reply: shape('Attempts', {
-    attempts: Type.Array(
-      shape('Attempt', {
-        webhookid: Type.String(),
-        attempt: Type.Integer(),
-        startedat: Timestamp,
-        status: orNull(Type.Integer()),
-        error: orNull(Type.String(), {
-          description: 'What failed when there was no status, else null',
+    attempts: described(
+      Type.Array(
+        shape('Attempt', {
+          webhookid: Type.String(),
+          attempt: described(Type.Integer(), 'Which attempt of this delivery it was, from 1'),
+          startedat: Timestamp,
+          status: described(orNull(Type.Integer()), 'The HTTP status of your answer, or null without one'),
+          error: orNull(Type.String(), {
+            description: 'What failed when there was no status, else null',
+          }),
+          credentials: described(
+            Type.Enum(['current', 'next']),
+            'Which of your credentials were sent, of whichever kind: those in use, or the new ones',
+          ),
+          address: orNull(Type.String(), {
+            description: 'The IP address that was used',
+          }),
+          dnsms: described(orNull(Type.Integer()), 'Milliseconds until the name was resolved, or null'),
+          connectms: described(
+            orNull(Type.Integer()),
+            'Milliseconds for the connection, or null where an open one was used',
+          ),
+          tlsms: described(orNull(Type.Integer()), 'Milliseconds for TLS, or null'),
+          firstbytems: described(
+            orNull(Type.Integer()),
+            'Milliseconds until the first byte of your answer, or null',
+          ),
+          totalms: described(Type.Integer(), 'Milliseconds in all'),
+          answer: orNull(Type.String(), {
+            description:
+              'The first 1 KiB of an answer other than 2xx, until the user is erased; what cannot be printed is escaped',
+          }),
         }),
-        credentials: Type.Enum(['current', 'next']),
-        address: orNull(Type.String(), {
-          description: 'The IP address that was used',
-        }),
-        dnsms: orNull(Type.Integer()),
-        connectms: orNull(Type.Integer()),
-        tlsms: orNull(Type.Integer()),
-        firstbytems: orNull(Type.Integer()),
-        totalms: Type.Integer(),
-        answer: orNull(Type.String(), {
-          description:
-            'The first 1 KiB of an answer other than 2xx, until the user is erased; what cannot be printed is escaped',
-        }),
-      }),
+      ),
+      'Oldest first',
     ),
   }),
   errors: [...partnerErrors, 'event_not_found'],

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
-import { orNull, parameters, refusedWith, shape } from './shape.ts'
+import { described, orNull, parameters, refusedWith, shape, string } from './shape.ts'
 
 /** What a link is for (contract §11). */
 export const linkPurposes = ['registration', 'benefits', 'swap', 'offerchange'] as const
@@ -74,8 +74,8 @@ export const createLinkToken = operation({
     'known: five attempts for each link, ten for each user in 30 days.',
   body: LinkTokenRequest,
   reply: shape('LinkToken', {
-    linktoken: Type.String(),
-    linkurl: orNull(Type.String()),
+    linktoken: string('Give it to the embed; it works once'),
+    linkurl: described(orNull(Type.String()), 'The address of the page, or null for the embed'),
     sessionid: Type.String(),
     expiresat: Timestamp,
   }),
@@ -130,9 +130,9 @@ export const exchangeResult = operation({
   reply: shape('SessionResult', {
     sessionid: Type.String(),
     userid: Type.String(),
-    outcome: Type.Enum([...outcomes]),
-    reference: orNull(Type.String()),
-    completedat: OptionalTimestamp,
+    outcome: described(Type.Enum([...outcomes]), 'What the person did last'),
+    reference: described(orNull(Type.String()), 'The reference that the page showed to the person, or null'),
+    completedat: described(OptionalTimestamp, 'When it was done, or null'),
   }),
   errors: [...partnerErrors, 'not_found'],
   example: {

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { openErrors, operation } from './operation.ts'
-import { shape } from './shape.ts'
+import { described, shape, string } from './shape.ts'
 
 /** The answer of the token endpoint (RFC 6749 §5.1, contract §3). */
 export const AccessToken = shape('AccessToken', {
-  access_token: Type.String(),
-  token_type: Type.Literal('Bearer'),
+  access_token: string('Send it as `Authorization: Bearer …`'),
+  token_type: described(Type.Literal('Bearer'), 'Always `Bearer`'),
   expires_in: Type.Integer({ description: 'Seconds' }),
   scope: Type.String({ description: 'Space-separated' }),
 })
@@ -30,8 +30,10 @@ export const issueToken = operation({
     'the code that other operations answer with.',
   body: Type.Object(
     {
-      grant_type: Type.Literal('client_credentials'),
-      scope: Type.Optional(Type.String()),
+      grant_type: described(Type.Literal('client_credentials'), 'Always `client_credentials`'),
+      scope: Type.Optional(
+        string('The scopes to ask for, separated by spaces; absent: all that you were given'),
+      ),
       client_id: Type.Optional(Type.String()),
       client_secret: Type.Optional(Type.String()),
     },
@@ -57,8 +59,8 @@ export const revokeToken = operation({
   summary: 'Revoke an access token (RFC 7009)',
   body: Type.Object(
     {
-      token: Type.String(),
-      token_type_hint: Type.Optional(Type.String()),
+      token: string('The access token to end'),
+      token_type_hint: Type.Optional(string('Ignored: there is only one kind')),
       client_id: Type.Optional(Type.String()),
       client_secret: Type.Optional(Type.String()),
     },
@@ -77,15 +79,24 @@ export const getMetadata = operation({
   caller: 'open',
   summary: 'Where and how tokens are issued (RFC 8414)',
   reply: shape('AuthorizationServerMetadata', {
-    issuer: Type.String(),
-    token_endpoint: Type.String(),
-    token_endpoint_auth_methods_supported: Type.Array(Type.String()),
-    revocation_endpoint: Type.String(),
-    revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
-    grant_types_supported: Type.Array(Type.String()),
-    response_types_supported: Type.Array(Type.String()),
-    scopes_supported: Type.Array(Type.String()),
-    service_documentation: Type.String(),
+    issuer: string('The base address of the service'),
+    token_endpoint: string('Where access tokens are issued'),
+    token_endpoint_auth_methods_supported: described(
+      Type.Array(Type.String()),
+      'How a client may send its secret there',
+    ),
+    revocation_endpoint: string('Where access tokens are ended'),
+    revocation_endpoint_auth_methods_supported: described(
+      Type.Array(Type.String()),
+      'How a client may send its secret there',
+    ),
+    grant_types_supported: described(Type.Array(Type.String()), 'The grants that the token endpoint knows'),
+    response_types_supported: described(
+      Type.Array(Type.String()),
+      'Empty: nobody signs in here by a browser',
+    ),
+    scopes_supported: described(Type.Array(Type.String()), 'Every scope'),
+    service_documentation: string('The address of these docs'),
   }),
   errors: openErrors,
   example: {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { CodeName, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { FieldProblem } from './problem.ts'
-import { orNull, parameters, shape } from './shape.ts'
+import { described, orNull, parameters, shape, string } from './shape.ts'
 import { CurrentOfferDetails, exampleUser, PendingOffer } from './user.ts'
 
 const changeFields = {
@@ -118,11 +118,14 @@ export const listAvailableOffers = operation({
   body: shape('UseridRequest', { userid: Userid }),
   reply: Type.Array(
     shape('AvailableOffer', {
-      offer: Type.String(),
+      offer: string('The name of the offer'),
       displayname: Type.String(),
-      direction: Type.Enum(['upgrade', 'downgrade']),
+      direction: described(
+        Type.Enum(['upgrade', 'downgrade']),
+        'Whether the change would be up or down, by rank',
+      ),
       effectiveattimestamp: Timestamp,
-      reasons: Type.Array(FieldProblem),
+      reasons: described(Type.Array(FieldProblem), 'Why the user cannot change to it; empty: it is open'),
     }),
     { title: 'Offers' },
   ),
@@ -151,7 +154,11 @@ export const previewOfferChange = operation({
   summary: 'Show what an offer change would do; the preview is valid for 15 minutes',
   description: 'The 15 minutes are real time, even in a sandbox whose clock was moved.',
   body: shape('PreviewOfferChange', changeFields),
-  reply: shape('OfferPreview', { ...changeAnswer, previewid: Type.String(), expiresat: Timestamp }),
+  reply: shape('OfferPreview', {
+    ...changeAnswer,
+    previewid: string('Send it with an immediate downgrade within 15 minutes'),
+    expiresat: Timestamp,
+  }),
   errors: offerErrors,
   example: {
     body: { userid: 'u-1001', offername: 'plus' },

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type ErrorCode, type ErrorEntry, errors, type Locale } from './errors.ts'
-import { shape } from './shape.ts'
+import { described, shape, string } from './shape.ts'
 
 /** One field or reason of a problem (contract §12). Values are never echoed. */
 export const FieldProblem = shape('FieldProblem', {
@@ -17,13 +17,13 @@ export const FieldProblem = shape('FieldProblem', {
 /** The body of every error except those of the token endpoint: `application/problem+json`, RFC 9457 (contract §12). */
 export const Problem = shape('Problem', {
   type: Type.String({ description: "The address of the code's page in the docs" }),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String(),
+  title: string('What the code means'),
+  status: described(Type.Integer(), 'The HTTP status again'),
+  detail: string('What to do about it, for developers'),
   instance: Type.String({ description: '`urn:uuid:<requestid>`' }),
-  code: Type.String(),
-  requestid: Type.String(),
-  errors: Type.Array(FieldProblem),
+  code: string('The stable code, by which a program decides'),
+  requestid: string("Names this request in the operator's logs; also the header `Request-Id`"),
+  errors: described(Type.Array(FieldProblem), 'Each wrong field, or each reason of a refusal'),
   usermessage: Type.String({
     description: 'A sentence for the person, in the language of Accept-Language',
   }),
@@ -36,8 +36,8 @@ export type FieldProblem = Static<typeof FieldProblem>
 
 /** The error body of the token endpoint (RFC 6749 §5.2). */
 export const OAuthError = shape('OAuthError', {
-  error: Type.String(),
-  error_description: Type.Optional(Type.String()),
+  error: string('The code, in the words of RFC 6749'),
+  error_description: described(Type.Optional(Type.String()), 'What to do about it'),
 })
 
 /** A realistic problem of one code, for examples. */

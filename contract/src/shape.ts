@@ -11,6 +11,18 @@ export function shape<Fields extends TProperties>(
   return Type.Object(fields, { additionalProperties: false, title, ...more })
 }
 
+/** A text, with what it means. */
+export function string(description: string) {
+  return Type.String({ description })
+}
+
+/** The same schema, with what it means where it is used. */
+export function described<Schema extends TSchema>(schema: Schema, description: string): Schema {
+  // TypeBox keeps what a schema is in properties that a spread leaves out.
+  const parts = Object.getOwnPropertyDescriptors({ ...schema, description })
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(schema), ...parts }) as Schema
+}
+
 /** The parameters of a path or a query: exactly these. */
 export function parameters<Fields extends TProperties>(fields: Fields): TObject<Fields> {
   return Type.Object(fields, { additionalProperties: false })

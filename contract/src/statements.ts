@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
-import { orNull, parameters, shape } from './shape.ts'
+import { described, orNull, parameters, shape, string } from './shape.ts'
 import { User } from './user.ts'
 
 const monthForm = { pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' }
@@ -11,29 +11,41 @@ const Cents = Type.Integer({
 
 /** One month of a partner (contract §16). */
 export const Statement = shape('Statement', {
-  month: Type.String(),
-  status: Type.Enum(['open', 'final']),
-  users: Type.Integer(),
+  month: string('The calendar month in your time zone, YYYY-MM'),
+  status: described(
+    Type.Enum(['open', 'final']),
+    '`open`: counted each time it is asked for; `final`: it never changes again',
+  ),
+  users: described(Type.Integer(), 'How many users have a line'),
   personcents: Cents,
   partnercents: Cents,
-  finalizedat: OptionalTimestamp,
+  finalizedat: described(OptionalTimestamp, 'When it became final, or null'),
 })
 /** The shape of {@link Statement}. */
 export type Statement = Static<typeof Statement>
 
 /** One line of a month (contract §16). */
 export const StatementLine = shape('StatementLine', {
-  userid: Type.String(),
+  userid: string(`The partner's identifier of the user, today's; \`""\` for an erased user`),
   serviceid: Type.String(),
-  kind: Type.Enum(['benefit', 'offer', 'adjustment']),
-  name: Type.String(),
-  offer: Type.String(),
-  fromdate: Type.String({ format: 'date' }),
-  todate: Type.String({ format: 'date' }),
+  kind: described(
+    Type.Enum(['benefit', 'offer', 'adjustment']),
+    'A benefit, an offer, or what changed about an earlier month',
+  ),
+  name: string('The benefit; `""` for an offer'),
+  offer: string('The offer, or the one under which the benefit was held'),
+  fromdate: described(Type.String({ format: 'date' }), 'The first day counted in the month'),
+  todate: described(
+    Type.String({ format: 'date' }),
+    'The last day counted in the month, as it will be if nothing changes',
+  ),
   personcents: Cents,
-  takenby: Type.Enum(['partner', 'insurer', '']),
+  takenby: described(
+    Type.Enum(['partner', 'insurer', '']),
+    'Who takes that from the person, `partner` or `insurer`; `""` where the benefit costs nothing',
+  ),
   partnercents: Cents,
-  about: Type.String(),
+  about: string('The month that an adjustment corrects; else `""`'),
   moredetails: User.properties.moredetails,
   days: Type.Integer({
     description: 'How many days from `fromdate` to `todate` were in force; a gap leaves some out',
@@ -61,7 +73,7 @@ export const listStatements = operation({
     'The running month is always the first. A month is `open`, and counted anew each time, until it becomes `final` three ' +
     'days after its end, or earlier if the operator says so. `personcents` is what you deduct from your users, `partnercents` ' +
     'what you pay the operator, each with adjustments.',
-  reply: shape('Statements', { statements: Type.Array(Statement) }),
+  reply: shape('Statements', { statements: described(Type.Array(Statement), 'Your months, newest first') }),
   errors: [...partnerErrors],
   example: {
     reply: {
@@ -108,7 +120,7 @@ export const listStatementLines = operation({
     ),
   }),
   reply: shape('StatementLines', {
-    lines: Type.Array(StatementLine),
+    lines: described(Type.Array(StatementLine), 'The lines of this page, user by user'),
     next: orNull(Type.String(), { description: 'Send it as `after` to continue; null at the end' }),
   }),
   errors: [...partnerErrors, 'statement_not_found'],

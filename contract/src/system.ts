@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { interfaceChanges } from './changes.ts'
 import { requiredTimestamp, Timestamp } from './fields.ts'
 import { keyErrors, openErrors, operation, partnerErrors } from './operation.ts'
-import { parameters, shape } from './shape.ts'
+import { described, parameters, shape, string } from './shape.ts'
 
 const Health = shape('Health', {
-  status: Type.Literal('ok'),
+  status: described(Type.Literal('ok'), 'Always `ok`: a failure is a problem document'),
   version: Type.Optional(Type.String({ description: 'The version of the service; `/healthz` tells it.' })),
 })
 
@@ -55,7 +55,10 @@ export const getOpenapiJson = operation({
   path: '/openapi.json',
   summary: 'The interface description, OpenAPI 3.1',
   query: VersionQuery,
-  reply: Type.Object({ openapi: Type.String() }, { title: 'OpenAPI', additionalProperties: true }),
+  reply: Type.Object(
+    { openapi: string('The version of OpenAPI') },
+    { title: 'OpenAPI', additionalProperties: true },
+  ),
   example: { reply: { openapi: '3.1.0' } },
 })
 
@@ -78,12 +81,15 @@ export const getChangelog = operation({
   summary: 'The change log of the interface',
   description: 'Also as `/changelog` to read and `/changelog.atom` to subscribe to.',
   reply: shape('Changelog', {
-    versions: Type.Array(
-      shape('InterfaceVersion', {
-        version: Type.String(),
-        describedsince: Type.String({ format: 'date', description: 'YYYY-MM-DD' }),
-        changes: Type.Array(Type.String()),
-      }),
+    versions: described(
+      Type.Array(
+        shape('InterfaceVersion', {
+          version: string('The version of the interface'),
+          describedsince: Type.String({ format: 'date', description: 'YYYY-MM-DD' }),
+          changes: described(Type.Array(Type.String()), 'What is different from the version before'),
+        }),
+      ),
+      'The newest first',
     ),
   }),
   example: { reply: { versions: interfaceChanges.slice(-1) } },

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
-import { orNull, shape } from './shape.ts'
+import { described, orNull, shape, string } from './shape.ts'
 
 /**
  * The states of a user in the API (contract §9). A user whose prefill has expired is `none`, which is never answered.
@@ -44,9 +44,9 @@ export const PendingOffer = shape('PendingOffer', { offer: Type.String(), effect
 
 /** One benefit that a user holds or held. */
 export const HeldBenefit = shape('HeldBenefit', {
-  name: Type.String(),
+  name: string('The code of the benefit'),
   displayname: Type.String(),
-  state: Type.Enum([...enrolmentStates]),
+  state: described(Type.Enum([...enrolmentStates]), 'The state of the enrolment'),
   startsattimestamp: OptionalTimestamp,
   endsattimestamp: OptionalTimestamp,
   insurer: Type.Optional(
@@ -66,11 +66,13 @@ export const HeldBenefit = shape('HeldBenefit', {
 /** One line of a user's timeline, past or future. */
 export const TimelineEntry = shape('TimelineEntry', {
   attimestamp: Timestamp,
-  what: Type.String(),
-  from: Type.String(),
-  to: Type.String(),
-  who: Type.String(),
-  why: Type.String(),
+  what: string('What changed: the user, the offer, a swap, or a benefit by its code'),
+  from: string('The state or offer before'),
+  to: string('The state or offer after'),
+  who: string(
+    'Who changed it: the partner, the person (`user`), the schedule, an operator, or `operatorlink`, somebody on the page by a link that an operator made',
+  ),
+  why: string('The operation or rule that changed it'),
 })
 /** The shape of {@link TimelineEntry}. */
 export type TimelineEntry = Static<typeof TimelineEntry>
@@ -79,21 +81,37 @@ export type TimelineEntry = Static<typeof TimelineEntry>
 export const User = shape('User', {
   userid: Type.String(),
   serviceid: Type.String(),
-  status: Type.Enum(['prefilled', 'registering', 'active', 'cancelled']),
-  conditions: Type.Array(Type.Enum([...conditions])),
+  status: described(Type.Enum(['prefilled', 'registering', 'active', 'cancelled']), 'The state of the user'),
+  conditions: described(
+    Type.Array(Type.Enum([...conditions])),
+    'What is true beside the state: a pending change, an action that is needed',
+  ),
   currentofferdetails: CurrentOfferDetails,
   pendingoffer: orNull(PendingOffer),
-  benefits: Type.Array(HeldBenefit),
-  requiredactions: Type.Array(
-    shape('RequiredAction', { code: Type.String(), name: Type.String(), dueattimestamp: OptionalTimestamp }),
+  benefits: described(Type.Array(HeldBenefit), 'The benefits that the user holds, has held or will hold'),
+  requiredactions: described(
+    Type.Array(
+      shape('RequiredAction', {
+        code: string('What is needed, such as a consent or a beneficiary'),
+        name: string('The benefit that waits for it'),
+        dueattimestamp: described(
+          OptionalTimestamp,
+          'When the benefit is withdrawn if it is still missing, or null',
+        ),
+      }),
+    ),
+    'What the person or you must still do, and until when',
   ),
-  consents: Type.Array(
-    shape('Consent', {
-      name: Type.String(),
-      version: Type.String(),
-      agreedattimestamp: Timestamp,
-      locale: Type.String(),
-    }),
+  consents: described(
+    Type.Array(
+      shape('Consent', {
+        name: string('What was agreed to: the code of a benefit, or `electronic-records`'),
+        version: string('The version of the text that the person agreed to'),
+        agreedattimestamp: Timestamp,
+        locale: string('The language in which the text was shown'),
+      }),
+    ),
+    'The consents that the person has given',
   ),
   createdat: Timestamp,
   updatedat: Timestamp,
@@ -117,7 +135,7 @@ export type HeldBenefit = Static<typeof HeldBenefit>
 export const ErasedUser = shape('ErasedUser', {
   userid: Type.String(),
   serviceid: Type.String(),
-  status: Type.Literal('erased'),
+  status: described(Type.Literal('erased'), 'Always `erased`'),
   erasedat: Timestamp,
 })
 /** The shape of {@link ErasedUser}. */

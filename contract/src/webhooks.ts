@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { NewWebhook, UpdateWebhook, WebhookEndpoint, WebhookWithSecret } from './endpoint.ts'
 import { OptionalTimestamp, SentTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
-import { ABSENT, parameters, refusedWith, shape } from './shape.ts'
+import { ABSENT, described, parameters, refusedWith, shape, string } from './shape.ts'
 
 // An id that no endpoint can have is answered like an unknown one.
 const Webhookid = Type.String({
@@ -63,7 +63,7 @@ export const listWebhooks = operation({
   path: '/webhooks',
   idempotency: 'ignored',
   summary: 'List your endpoints and their state',
-  reply: shape('Webhooks', { webhooks: Type.Array(WebhookEndpoint) }),
+  reply: shape('Webhooks', { webhooks: described(Type.Array(WebhookEndpoint), 'All your endpoints') }),
   errors: [...partnerErrors],
   example: { reply: { webhooks: [exampleWebhook] } },
 })
@@ -137,7 +137,10 @@ export const deleteWebhook = operation({
   path: '/webhooks/{webhookid}',
   summary: 'Delete an endpoint and all that waits for it',
   params,
-  reply: shape('DeletedWebhook', { webhookid: Type.String(), status: Type.Literal('deleted') }),
+  reply: shape('DeletedWebhook', {
+    webhookid: Type.String(),
+    status: described(Type.Literal('deleted'), 'Always `deleted`'),
+  }),
   example: { reply: { webhookid: exampleWebhook.webhookid, status: 'deleted' } },
 })
 
@@ -149,7 +152,9 @@ export const testWebhook = operation({
   summary: 'Send a webhook_test to an endpoint, whatever its filter',
   description: 'The event is delivered like any other; `GET /events/{eventid}/attempts` shows the result.',
   params,
-  reply: shape('TestedWebhook', { eventid: Type.String() }),
+  reply: shape('TestedWebhook', {
+    eventid: string('The id of the event that is sent, to look up its attempts'),
+  }),
   example: { reply: { eventid: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00' } },
 })
 
@@ -170,12 +175,15 @@ export const enableWebhook = operation({
 /** The answer of a replay (contract §10). */
 export const Replayed = shape('Replayed', {
   count: Type.Integer({ description: 'How many deliveries were queued, or would be' }),
-  dryrun: Type.Boolean(),
+  dryrun: described(Type.Boolean(), 'Whether deliveries were only counted'),
   complete: Type.Boolean({
     description:
       'False when there are more than one request takes: send a range again with `from` set to `continuefrom`, a status as it is',
   }),
-  continuefrom: OptionalTimestamp,
+  continuefrom: described(
+    OptionalTimestamp,
+    'The `from` of the next request while `complete` is false; else null',
+  ),
 })
 /** The shape of {@link Replayed}. */
 export type Replayed = Static<typeof Replayed>

@@ -2,11 +2,11 @@
 // and Python.
 import {
   commonErrors,
+  commonMeanings,
   errors,
   events,
   exampleEvent,
   keyedErrors,
-  meaningOf,
   operations,
   partnerErrors,
   scopes,
@@ -146,7 +146,7 @@ function fields(schema, prefix = '') {
     if (seen.has(name)) return []
     seen.add(name)
     const isRequired = schema.required?.includes(name)
-    const meaning = field.description ?? (field['x-rule'] ? undefined : meaningOf(schema.title, name))
+    const meaning = field.description ?? (field['x-rule'] ? undefined : commonMeanings[name])
     const rule = [meaning, field['x-rule']].filter(Boolean).join('; ')
     const inner = field.items
       ? fields(field.items, `${prefix}${name}[].`)
