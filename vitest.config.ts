@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { builtModules, takeBuiltModules } from './tests/built-modules.ts'
@@ -5,6 +6,10 @@ import { readLanes } from './tests/lanes.ts'
 
 // TESTS is `everyday` (npm test), `ci` (.ci/run), `whole` (`npm run test:long`) or unset: a file run by its name.
 const { TESTS: pass, TEST_STOCK_URL: stock, TEST_CITUS_URL: citus, TEST_PRISM: prism } = process.env
+if (!existsSync(new URL('service/dist/docs/site.json', import.meta.url))) {
+  process.stderr.write('Nothing is built in this checkout yet: run `npm run setup`, then this again.\n')
+  process.exit(1)
+}
 const isDaily = pass === 'everyday' || pass === 'ci'
 const everyday = isDaily ? { TESTS: 'everyday' } : {}
 
