@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,4 +84,15 @@ test('each link of a document leads to a file and to a heading in it', () => {
   })
   expect(wrong).toEqual([])
   expect(links.length).toBeGreaterThan(100)
+})
+
+test('each section of the contract, and what stands beside it, has tests, and each test belongs to one of them', () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/promises.mjs'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toMatch(
+    /^\| `tests\/crash\/feed-run\.test\.ts` \| a run that is killed at any point .*; of two processes one makes the run/m,
+  )
 })
