@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withGroup } from '../session/person.ts'
 import { checkConsents, parseOneOf } from '../steps/step.ts'
 import { errorText, isFaulty } from '../views/faults.ts'
 import { sayIn } from '../views/say.ts'
@@ -88,5 +89,14 @@ test('whoever does not agree reads what they can do instead, where there is some
 test('a single consent that is missing needs no name', () => {
   expect(checkConsents(form(), [{ name: 'terms', version: '2', title: 'Terms' }], 'enroll')).toEqual({
     errors: [{ input: 'consent.terms', code: 'consent_missing' }],
+  })
+})
+
+test('an answer replaces its own group, and what the page does not ask for stays', () => {
+  const address = { city: 'Tampa' }
+  const person = { firstname: 'Ada', phone: '3055550100', state: 'FL', address, memberids: { dental: 'D-1' } }
+  expect(withGroup(person, { address: { city: 'Miami' } }, 'address')).toEqual({
+    ...{ firstname: 'Ada', phone: '3055550100', memberids: { dental: 'D-1' } },
+    address: { city: 'Miami' },
   })
 })

@@ -48,9 +48,8 @@ export function withAnswer(
 
 /** The person with one group replaced by that of another; what the page does not ask for stays. */
 export function withGroup(person: Person, from: Person, group: DetailsGroup): Person {
-  const others = detailsGroups.filter(other => other !== group).map(other => groupOnly(person, other))
-  const { moredetails } = person
-  return Object.assign(moredetails ? { moredetails } : {}, ...others, groupOnly(from, group))
+  const kept = Object.entries(person).filter(([field]) => !fields[group].some(own => own === field))
+  return { ...Object.fromEntries(kept), ...groupOnly(from, group) }
 }
 
 /** The groups in which the partner has since sent data that differs from what the person saw when answering. */
