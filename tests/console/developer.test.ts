@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { rotateKey } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
@@ -106,6 +107,16 @@ test('a developer does not revoke the last live credential; an admin does, and i
     from credentials where partner_id = ${own.partnerId}`)
   expect((await developer.post(`${path}/revoke`, { credential, reason })).status).toBe(409)
   expect((await admin.post(`${path}/revoke`, { credential, reason })).status).toBe(200)
+})
+
+test('of two that a developer revokes at once the last one lives', async () => {
+  const own = await service.newPartner({ name: 'Two Tabs' })
+  const developer = await signIn(service, 'developer', [own.partnerId])
+  const { live } = await rotateKey(own.partnerId, 'api_key', service.manage)
+  const revoke = (credential: string) =>
+    developer.post(`/partners/${own.partnerId}/revoke`, { credential, reason: 'leaked' })
+  const both = await Promise.all(live.map(revoke))
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
 })
 
 test('a developer makes and revokes the own credentials and those of webhooks, each on record with the reason', async () => {

@@ -13,6 +13,7 @@ import { newPartnerKey } from './keys.ts'
 import { type PartnerSettings, withSettings } from './settings.ts'
 import {
   type CredentialKind,
+  type CredentialRow,
   emptiestCell,
   findPartners,
   insertCredential,
@@ -190,17 +191,31 @@ async function liveKeys(db: Executor, partnerId: string, kind: CredentialKind): 
     .map(row => row.credential_id)
 }
 
+/** Whether no other of its kind lives on: one that a rotation replaced ends by itself, and does not count. */
+export function isLastLive(row: CredentialRow, rows: readonly CredentialRow[]): boolean {
+  return !rows.some(
+    one => one !== row && one.kind === row.kind && one.revoked_at === null && one.expires_at === null,
+  )
+}
+
 /**
  * Revokes one credential by its id, and the tokens issued with it. Throws OperatorError when there is no live
- * credential of this id.
+ * credential of this id, and with `keepsLast` for the last live one of its kind.
  */
 export async function revokeKey(
   partnerId: string,
   credentialId: string,
-  context: AdministerContext,
+  { keepsLast = false, ...context }: AdministerContext & { readonly keepsLast?: boolean },
 ): Promise<void> {
   return context.database.transaction(async tx => {
-    const row = await requirePartner(tx, partnerId)
+    // Of two that are revoked at once, the second is the last.
+    const row = await requireLocked(tx, partnerId)
+    const rows = keepsLast ? await listCredentials(tx, row.partner_id) : []
+    const wanted = rows.find(one => one.credential_id === credentialId)
+    if (wanted && isLastLive(wanted, rows))
+      throw new OperatorError(
+        'Without the last live one all requests are refused. Make another one first, or let an admin revoke it.',
+      )
     const key = { partnerId: row.partner_id, credentialId, at: context.real() }
     if (!(await revokeCredential(tx, key)))
       throw new OperatorError(

@@ -2,10 +2,10 @@ import { failureOf } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { type AdministerContext, revokeKey, rotateKey } from '../../partners/administer.ts'
+import { type AdministerContext, isLastLive, revokeKey, rotateKey } from '../../partners/administer.ts'
 import { lastUses } from '../../partners/credential-uses.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { type CredentialRow, listCredentials } from '../../partners/store.ts'
+import type { CredentialRow } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { accountsOf, allowedAlone, askToBeAllowed } from '../requests/request.ts'
 import { ALLOWED_HOURS, useAllowance, waitingAbout } from '../requests/store.ts'
@@ -30,13 +30,6 @@ type State = 'live' | 'revoked' | 'expired'
 function stateOf({ revoked_at, expires_at }: CredentialRow, now: number): State {
   if (revoked_at !== null) return 'revoked'
   return expires_at === null || expires_at > now ? 'live' : 'expired'
-}
-
-/** Whether no other of its kind lives on: one that a rotation replaced ends by itself, and does not count. */
-export function isLastLive(row: CredentialRow, rows: readonly CredentialRow[]): boolean {
-  return !rows.some(
-    one => one !== row && one.kind === row.kind && one.revoked_at === null && one.expires_at === null,
-  )
 }
 
 /** The credentials on a partner's page, the oldest first, with the forms that revoke them. */
@@ -220,18 +213,9 @@ class="secret"><code>${secret}</code></p>
 /** Revokes a credential. The last live one, without which all requests are refused, is for an admin alone. */
 async function revoke(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
-  const { database } = visit.context
-  const credential = visit.form.get('credential') ?? ''
-  const rows = await listCredentials(database, partner.partnerId)
-  const row = rows.find(one => one.credential_id === credential)
-  if (row && !visit.may('administer') && isLastLive(row, rows))
-    throw new ConsoleRefusal(
-      409,
-      'The last live one',
-      'Without it all requests are refused. Make another one first, or let an admin revoke it.',
-    )
+  const keepsLast = !visit.may('administer')
   await administer(visit, { partner, action: 'revoke credential' }, context =>
-    revokeKey(partner.partnerId, credential, context),
+    revokeKey(partner.partnerId, visit.form.get('credential') ?? '', { ...context, keepsLast }),
   )
   return { to: `/partners/${partner.partnerId}` }
 }
