@@ -86,7 +86,7 @@ describe('whoever has planned a cancel', () => {
       'Your',
     ],
     [
-      ...(['es', 'Terminar sus beneficios ahora'] as const),
+      ...(['es', 'Termine sus beneficios ahora'] as const),
       ...(['Si no quiere esperar hasta el 31 de marzo de 2027, puede terminar todos estos', 'Sus'] as const),
     ],
   ] as const)('can end them at once, asked nothing but that, in %s', async (locale, title, lead, whose) => {

@@ -77,7 +77,7 @@ function undoPath(page: Page, visit: Visit, made: Made): readonly Path[] {
   const { swap, pendingOffer } = visit.user
   const say = sayIn(page)
   if (made.what === 'cancelled')
-    return made.timing === 'ahead' ? [{ to: 'cancel', sign: 'check', text: say`Keep my benefits` }] : []
+    return made.timing === 'ahead' ? [{ to: 'cancel', sign: 'check', text: say`Keep your benefits` }] : []
   const isSwap = made.what === 'swapped'
   const planned = isSwap ? swap : made.what.endsWith('graded') ? pendingOffer : undefined
   const { undountil } = planned ? undoUntil(visit, planned.at) : {}
