@@ -51,6 +51,11 @@ CREATE TABLE public.audit_log (
     CONSTRAINT audit_log_times_check CHECK ((times > 0))
 );
 
+CREATE TABLE public.caller_changes (
+    partner_id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.catalogue_versions (
     version integer NOT NULL,
     document jsonb NOT NULL,
@@ -699,6 +704,9 @@ ALTER TABLE ONLY public.audit_blocks
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (partner_id, entry_id);
 
+ALTER TABLE ONLY public.caller_changes
+    ADD CONSTRAINT caller_changes_pkey PRIMARY KEY (partner_id);
+
 ALTER TABLE ONLY public.catalogue_versions
     ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
 
@@ -850,6 +858,8 @@ CREATE INDEX audit_log_at ON public.audit_log USING brin (at) WITH (autosummariz
 CREATE INDEX audit_log_operators ON public.audit_log USING btree (partner_id, entry_id) WHERE (actor_kind = ANY (ARRAY['operator'::text, 'command'::text]));
 
 CREATE INDEX audit_log_subject ON public.audit_log USING btree (partner_id, service_id, entry_id) WHERE (service_id IS NOT NULL);
+
+CREATE INDEX caller_changes_newest ON public.caller_changes USING btree (changed_at);
 
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 

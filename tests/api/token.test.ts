@@ -6,8 +6,10 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/administer.ts'
+import { splitSecretId } from '../../service/src/partners/directory.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
-import { encodeUuid, makeSecret, type SecretKind } from '../../service/src/vault/secret.ts'
+import { revokeTokenRow } from '../../service/src/partners/tokens.ts'
+import { encodeUuid, makeSecret, parseSecret, type SecretKind } from '../../service/src/vault/secret.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
@@ -287,11 +289,9 @@ describe('POST /oauth2/revoke', () => {
     const partner = await service.newPartner()
     const token = await partner.token()
     expect(await statusWith(partner, token)).toBe(404)
-    await service.database.query({
-      name: '',
-      text: 'update access_tokens set revoked_at = $2 where partner_id = $1',
-      values: [partner.partnerId, new Date(service.now()).toISOString()],
-    })
+    const { ownId } = splitSecretId(parseSecret(token)?.id ?? '') ?? { ownId: '' }
+    const { database } = service
+    await revokeTokenRow(database, { partnerId: partner.partnerId, tokenId: ownId, at: service.now() })
     service.advance(1000)
     expect(await statusWith(partner, token)).toBe(401)
   })

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { callersChanged } from '../../service/src/partners/store.ts'
 import { type Created, clientOf, codeOf } from '../command/place.ts'
 import {
   newDirectory,
@@ -173,9 +174,11 @@ async function expectUnharmed(tenant: Tenant, at: readonly ServiceProcess[], nam
 /** Tries again while the coordinator still has connections to a node that was away. */
 function setClock({ partnerid }: Created, at: number): Promise<unknown> {
   return vi.waitFor(
-    () =>
-      database.query(sql`
-        update partners set clock_offset_ms = ${at - Date.now()} where partner_id = ${partnerid}`),
+    async () => {
+      await database.query(sql`
+        update partners set clock_offset_ms = ${at - Date.now()} where partner_id = ${partnerid}`)
+      await database.query(callersChanged(partnerid))
+    },
     { timeout: 60_000 },
   )
 }

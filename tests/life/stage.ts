@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { callersChanged } from '../../service/src/partners/store.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
 
@@ -151,6 +152,7 @@ function stagePartner(service: TestService, partner: TestPartner): StagePartner 
     lateTo: async timestamp => {
       await service.database.query(sql`
         update partners set clock_offset_ms = ${instant(timestamp) - service.now()} where partner_id = ${partnerId}`)
+      await service.database.query(callersChanged(partnerId))
     },
     create: (userid, request = {}) =>
       current().createUser({ userid, ...person, offername: 'low', ...request } as never),

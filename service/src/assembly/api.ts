@@ -41,7 +41,7 @@ export function mountApi(app: ReturnType<typeof createServer>, shared: Shared, c
   const { database } = options
   const mounting: MountContext<Caller> = {
     basePath,
-    authenticate: authenticatePartner({ directory, callers, refuse }),
+    authenticate: authenticatePartner({ directory, callers, real: options.real, refuse }),
     limit: caller => context.rates.count(caller.partner),
     onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }

@@ -108,6 +108,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     async close() {
       isClosing = true
       await app.close()
+      callers.close()
       shedding.close()
     },
   }

@@ -171,7 +171,7 @@ async function authenticate(
   request: FastifyRequest,
 ): Promise<{ partner: Partner; credentialId: string }> {
   const client = readClient(form, request.headers.authorization)
-  const credential = await context.directory.credential(client.secret, 'client_secret')
+  const credential = await context.directory.owner(client.secret, 'client_secret')
   const refuse = (why: WhyNot) =>
     new OAuthRefusal('invalid_client', 'The client id or the client secret is not valid.', why)
   if ('is' in credential) throw refuse(credential)

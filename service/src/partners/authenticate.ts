@@ -1,5 +1,6 @@
 import type { Operation } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
+import type { Instant } from '../calendar/calendar.ts'
 import { addressOf, type FailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { type Caller, type Callers, mayCall } from './callers.ts'
@@ -53,8 +54,13 @@ const withBadToken = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
  * Authenticates the calls of partners: token, then API key, then scope. Answers from memory when it can. Refuses with
  * `unauthorized`, `invalid_api_key` or `insufficient_scope`, before the body is read.
  */
-export function authenticatePartner(context: { directory: Directory; callers: Callers; refuse: Refuse }) {
-  const { directory, callers, refuse } = context
+export function authenticatePartner(context: {
+  directory: Directory
+  callers: Callers
+  real: () => Instant
+  refuse: Refuse
+}) {
+  const { directory, callers, real, refuse } = context
   return (request: FastifyRequest, operation: Operation): Caller | Promise<Caller> => {
     if (operation.caller !== 'partner') return nobody
     const known = callers.find(request.headers)
@@ -69,11 +75,11 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
       const headers = tokenSent.test(authorization) ? withBadToken : withoutToken
       throw refuse(request, new ServiceError('unauthorized', undefined, { headers }), { is: 'unknown' })
     }
-    const forgotten = directory.forgotten()
+    const readAt = real()
     // At once, because a caller waits for both.
     const [bearer, key] = await Promise.all([
-      directory.bearer(token),
-      apiKey === undefined ? undefined : directory.credential(apiKey, 'api_key'),
+      directory.owner(token, 'access_token'),
+      apiKey === undefined ? undefined : directory.owner(apiKey, 'api_key'),
     ])
     if ('is' in bearer)
       throw refuse(request, new ServiceError('unauthorized', undefined, { headers: withBadToken }), bearer)
@@ -88,7 +94,8 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
       scopes: bearer.scopes,
       credentialId: bearer.credentialId,
     }
-    callers.keep(request.headers, caller, { bearer, key, forgotten })
+    const endsAt = Math.min(bearer.expiresAt, key?.expiresAt ?? Number.POSITIVE_INFINITY)
+    callers.keep(request.headers, caller, { readAt, endsAt })
     return admit(request, operation, caller)
   }
 

@@ -53,6 +53,5 @@ function settingsOf(row: PartnerRow): Omit<Partner, 'key' | 'hashKey'> {
     clockOffsetMs: row.clock_offset_ms,
     disabledAt: row.disabled_at ?? undefined,
     createdAt: row.created_at,
-    rowHash: row.row_hash,
   }
 }

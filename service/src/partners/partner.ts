@@ -32,8 +32,6 @@ export type Partner = {
   readonly key: NamedKey
   /** Keys the hashes of values that are found by their hash alone; like `key` it is not changed by rotations. */
   readonly hashKey: Buffer
-  /** A hash of the row, by which `callers.ts` sees that nothing has changed; `undefined` on a cluster. */
-  readonly rowHash: string | undefined
 }
 
 /** Real time, and each partner's business time. */

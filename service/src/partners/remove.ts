@@ -12,6 +12,7 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['endpoint_health', true],
   ['webhook_endpoints', true],
   ['access_tokens', true],
+  ['caller_changes', true],
   ['credential_uses', true],
   ['credentials', true],
   ['page_sessions', true],

@@ -1,7 +1,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
-import { fragment, sql, timestamp } from '../db/sql.ts'
+import { fragmentOf, type Query, sql, timestamp } from '../db/sql.ts'
 import type { Look } from '../look/look.ts'
 import type { HelpContacts } from './help-contacts.ts'
 import type { Legal } from './legal.ts'
@@ -30,17 +30,31 @@ export type PartnerRow = {
   created_at: Instant
   /** The name of the cell that has the partner's rows; '' where there is one PostgreSQL. */
   cell: string
-  /** A hash of the whole row, where it was asked for. */
-  row_hash?: string
 }
 
-/** The partners with these ids; their rows hashed. */
+/** The columns of a `PartnerRow`. */
+export const partnerNames: readonly (keyof PartnerRow)[] = [
+  ...([
+    'partner_id',
+    'name',
+    'aliases',
+    'timezone',
+    'locale',
+    'origins',
+    'redirects',
+    'help',
+    'legal',
+  ] as const),
+  ...(['look', 'retain', 'offers', 'api_key_optional', 'rate_per_second', 'scopes', 'wrapped_key'] as const),
+  ...(['clock_offset_ms', 'disabled_at', 'created_at', 'cell'] as const),
+]
+/** The same for the list of a `select`. */
+export const partnerColumns = fragmentOf([partnerNames.join(', ')])
+
+/** The partners with these ids. */
 export function findPartners(db: Executor, ids: readonly string[]): Promise<PartnerRow[]> {
   return db.query<PartnerRow>(sql`
-    select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
-      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at, cell,
-      hash_record_extended(partners, 0)::text as row_hash
-    from partners where partner_id = any(${ids}::uuid[])`)
+    select ${partnerColumns} from partners where partner_id = any(${ids}::uuid[])`)
 }
 
 /** The database of the cell for a new partner: the one with the fewest partners, of plain PostgreSQL the only one. */
@@ -60,9 +74,7 @@ export async function lockPartner(tx: Executor, partnerId: string): Promise<void
 /** All partners, oldest first. */
 export function listPartners(db: Executor): Promise<PartnerRow[]> {
   return db.query<PartnerRow>(sql`
-    select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
-      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at, cell
-    from partners order by created_at, partner_id`)
+    select ${partnerColumns} from partners order by created_at, partner_id`)
 }
 
 /** The ids of all partners, and how far their business clocks are ahead. */
@@ -97,6 +109,7 @@ export async function updatePartner(db: Executor, row: PartnerRow, at: Instant):
       disabled_at = ${timestamp(row.disabled_at)}, updated_at = ${timestamp(at)},
       disabled_reason = case when disabled_at = ${timestamp(row.disabled_at)}::timestamptz then disabled_reason end
     where partner_id = ${row.partner_id}`)
+  await db.query(callersChanged(row.partner_id))
 }
 
 /** Moves a sandbox partner's business clock, never back. Returns the offset that is then in effect. */
@@ -104,6 +117,7 @@ export async function moveClock(db: Executor, partnerId: string, offsetMs: numbe
   const [row] = await db.query<{ clock_offset_ms: number }>(sql`
     update partners set clock_offset_ms = greatest(clock_offset_ms, ${offsetMs})
     where partner_id = ${partnerId} returning clock_offset_ms`)
+  await db.query(callersChanged(partnerId))
   return row?.clock_offset_ms ?? 0
 }
 
@@ -124,23 +138,6 @@ export type CredentialRow = {
   revoked_at: Instant | null
 }
 
-/** The credentials with these ids. */
-export function findCredentials(
-  db: Executor,
-  keys: readonly { partnerId: string; credentialId: string }[],
-): Promise<CredentialRow[]> {
-  const partners = fragment`${keys.map(key => key.partnerId)}::uuid[]`
-  // One by one, by `limit`, as tokens are: a join whose plan was made when there were few might read all of them.
-  return db.query<CredentialRow>(sql`
-    select found.* from (
-      select distinct *
-      from unnest((select ${partners}), ${keys.map(key => key.credentialId)}::text[])
-        as named (partner_id, credential_id)) as wanted
-    cross join lateral (
-      select c.* from credentials c
-      where c.partner_id = wanted.partner_id and c.credential_id = wanted.credential_id limit 1) as found`)
-}
-
 /** All credentials of a partner, oldest first. */
 export function listCredentials(db: Executor, partnerId: string): Promise<CredentialRow[]> {
   return db.query<CredentialRow>(sql`
@@ -158,7 +155,7 @@ export async function insertCredential(db: Executor, row: CredentialRow): Promis
 /** Stores a credential's hash under another pepper, unless the row has changed since it was read. */
 export async function rehashCredential(
   db: Executor,
-  was: CredentialRow,
+  was: Pick<CredentialRow, 'partner_id' | 'credential_id' | 'pepper_id' | 'hash'>,
   is: { pepperId: string; hash: Buffer },
 ): Promise<void> {
   await db.query(sql`
@@ -179,5 +176,23 @@ export async function revokeCredential(
   await db.query(sql`
     update access_tokens set revoked_at = ${timestamp(key.at)}
     where partner_id = ${key.partnerId} and credential_id = ${key.credentialId} and revoked_at is null`)
+  await db.query(callersChanged(key.partnerId))
   return rows.length > 0
+}
+
+/** Tells every process to forget the callers of a partner; part of the transaction that changes or takes away something of them. */
+export function callersChanged(partnerId: string): Query {
+  return sql`
+    insert into caller_changes (partner_id, changed_at) values (${partnerId}, statement_timestamp())
+    on conflict (partner_id) do update set changed_at = excluded.changed_at`
+}
+
+/**
+ * The partners of a cell whose callers have changed in the last minute: for longer than any caller is kept, and a transaction takes
+ * to commit after it has said so.
+ */
+export async function findChangedCallers(cell: Executor): Promise<ReadonlySet<string>> {
+  const rows = await cell.query<{ partner_id: string }>(sql`
+    select partner_id from caller_changes where changed_at > statement_timestamp() - interval '1 minute'`)
+  return new Set(rows.map(row => row.partner_id))
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
-import type { Executor } from '../db/database.ts'
+import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { callersChanged } from './store.ts'
 
 /** A row of `access_tokens`. */
 export type TokenRow = {
@@ -15,27 +16,6 @@ export type TokenRow = {
   revoked_at: Instant | null
 }
 
-/** The tokens of these ids, with the revocation of the secret with which they were issued. */
-export function findTokens(
-  db: Executor,
-  keys: readonly { partnerId: string; tokenId: string }[],
-): Promise<TokenRow[]> {
-  const partners = keys.map(key => key.partnerId)
-  // One by one, by `limit`: a join might be planned, and its plan kept, when there were few tokens, and then read all of
-  // them each time.
-  return db.query<TokenRow>(sql`
-    select found.* from (
-      select distinct *
-      from unnest((select ${partners}::uuid[]), ${keys.map(key => key.tokenId)}::text[])
-        as named (partner_id, token_id)) as wanted
-    cross join lateral (
-      select t.partner_id, t.token_id, t.credential_id, t.pepper_id, t.hash, t.scopes, t.issued_at, t.expires_at,
-        coalesce(t.revoked_at, c.revoked_at) as revoked_at
-      from access_tokens t join credentials c using (partner_id, credential_id)
-      where t.partner_id = wanted.partner_id and t.token_id = wanted.token_id
-      limit 1) as found`)
-}
-
 /** Stores a new token. */
 export async function insertToken(db: Executor, row: TokenRow): Promise<void> {
   await db.query(sql`
@@ -46,12 +26,13 @@ export async function insertToken(db: Executor, row: TokenRow): Promise<void> {
 
 /** Revokes one token; revoking it again changes nothing. */
 export async function revokeTokenRow(
-  db: Executor,
+  database: Database,
   key: { partnerId: string; tokenId: string; at: Instant },
 ): Promise<void> {
-  await db.query(sql`
+  const revoke = sql`
     update access_tokens set revoked_at = ${timestamp(key.at)}
-    where partner_id = ${key.partnerId} and token_id = ${key.tokenId} and revoked_at is null`)
+    where partner_id = ${key.partnerId} and token_id = ${key.tokenId} and revoked_at is null`
+  await database.commit([revoke, callersChanged(key.partnerId)])
 }
 
 /** Deletes tokens that expired before `at`, a bounded number at a time; returns how many. */
