@@ -156,6 +156,8 @@ describe('a feed', () => {
     await partner.client.cancelUser({ userid: 'never', effective: 'immediate' })
     expect(await lines()).toEqual([])
     expect(await stage.refused()).toEqual([])
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,NEVER,Still no such plan,\n', 1)
+    expect(await stage.refused()).toEqual([])
   })
 
   test('finds by serviceid and benefit the newest line of that person, in whatever run, and takes no two answers that differ', async () => {
@@ -202,11 +204,15 @@ describe('a feed', () => {
   })
 
   test('says again what the insurer’s own list lacks or has otherwise, an end as an end', async () => {
-    const { lines, findLacking } = await stage.newFeed()
+    const { lines, answer, findLacking } = await stage.newFeed()
     await create('lacking', 'King')
     const [line] = await lines()
     const { serviceid } = await partner.client.getUser({ userid: 'lacking' })
+    const accepted = 'LINE,STATUS,MESSAGE,CERT\n1,OK,,C-5\n'
+    await answer(accepted, 1)
     expect(await findLacking([serviceid])).toBe(1)
+    // An answer of before does not stand against it.
+    expect(await answer(accepted, 1)).toMatchObject({ accepted: 0, known: 1 })
     expect(await lines()).toEqual([line])
     await findLacking([serviceid], 'dates')
     expect(await lines()).toEqual([line?.replace('add', 'correct')])

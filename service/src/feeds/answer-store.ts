@@ -61,14 +61,15 @@ export function findLinesOfPeople(
     order by l.service_id, l.benefit, l.told_at desc, l.run desc, l.line desc`)
 }
 
-/** Notes what an insurer answered to a line; a line that was settled by an operator stays so. */
+/** Notes what an insurer answered to a line; one that is settled stays so when it is refused once more. */
 export function noteAnswer(
   line: Pick<AnsweredLine, 'partner_id' | 'service_id' | 'benefit' | 'feed' | 'run' | 'line'>,
   answer: { readonly isAccepted: boolean; readonly sealed: Buffer; readonly at: Instant },
 ): Query {
   return sql`
     update insurer_lines
-    set status = ${answer.isAccepted ? 'accepted' : 'refused'}, sealed_answer = ${answer.sealed},
+    set status = case when ${answer.isAccepted} then 'accepted' when status = 'settled' then status else 'refused' end,
+      sealed_answer = ${answer.sealed},
       answered_at = ${timestamp(answer.at)}
     where partner_id = ${line.partner_id} and service_id = ${line.service_id} and benefit = ${line.benefit}
       and feed = ${line.feed} and run = ${line.run} and line = ${line.line}`

@@ -161,9 +161,11 @@ async function recordAnswer(
   const key = openDataKey(partner, line.service_id, line.wrapped_key)
   const before = line.sealed_answer && openInsurerAnswer(key, user, line.sealed_answer)
   const status = isAccepted ? 'accepted' : 'refused'
-  // A refusal that an operator settled is not opened again by the same file.
-  const isKnown = line.status === status || (!isAccepted && line.status === 'settled')
-  if (isKnown && before?.code === code && before.memberId === memberId) return 'known'
+  const isSame = before?.code === code && (memberId === '' || before.memberId === memberId)
+  // The same file opens nothing again that is settled, or doubted since: it is to be said once more, whatever was answered before.
+  const isPast = line.status === 'settled' || line.status === 'doubted'
+  const isKnown = line.status === status || (isPast && isSame) || (!isAccepted && line.status === 'settled')
+  if (isKnown && isSame) return 'known'
   // A member number stays, also when a later answer leaves it out.
   const sealed = sealInsurerAnswer(key, user, { code, text, memberId: memberId || (before?.memberId ?? '') })
   const noted = noteAnswer(line, { isAccepted, sealed, at: clock.real() })
