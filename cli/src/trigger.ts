@@ -57,6 +57,7 @@ const recipes: Readonly<Record<EventName, readonly UserChange[] | string>> = {
   benefit_action_required: [createOn('plus'), enrol('identity')],
   benefit_insurer_accepted: 'the operator raises it, by `enrolment feed answer`',
   benefit_insurer_refused: 'the operator raises it, by `enrolment feed answer`',
+  benefit_cover_changed: `change whom a benefit covers (POST /user/benefits/cover), ${moveClock}`,
   user_benefits_pendingswap: [create, swap],
   user_benefits_swap_cancelled: [create, swap, undoSwap],
   user_benefits_swap_successful: `trigger user_benefits_pendingswap, ${moveClock}`,

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { cancelReasons } from './cancel-reasons.ts'
+import { dependantFields, MOST_DEPENDANTS } from './dependants.ts'
 import {
   BenefitNames,
+  CodeName,
   GivenConsents,
   MoreDetails,
   OptionalState,
@@ -28,6 +30,36 @@ export const CreateUser = shape('CreateUser', {
   offername: optionalText(64, { description: 'The offer to start with' }),
   benefits: Type.Optional(BenefitNames),
   consents: Type.Optional(GivenConsents),
+  dependants: Type.Optional(
+    Type.Array(
+      shape(
+        'NewDependant',
+        {
+          ...dependantFields,
+          benefits: Type.Optional(
+            Type.Array(
+              shape(
+                'CoveringBenefit',
+                { name: CodeName },
+                { 'x-rule': 'must be an object with the name of a benefit' },
+              ),
+              {
+                maxItems: 200,
+                'x-rule': 'must be a list of benefits, each as an object with name',
+                description: 'What covers the dependant: fixed benefits of the offer, or of `benefits`',
+              },
+            ),
+          ),
+        },
+        { 'x-rule': 'must be an object with relationship, firstname, lastname and dob' },
+      ),
+      {
+        maxItems: MOST_DEPENDANTS,
+        'x-rule': `must be a list of at most ${MOST_DEPENDANTS} dependants`,
+        description: 'Dependants, and what covers each; they are those of a former member no more',
+      },
+    ),
+  ),
   effectivedate: Type.Optional(PlainDate),
   moredetails: Type.Optional(MoreDetails),
   partnername: OwnName,
@@ -77,6 +109,7 @@ export const createUser = operation({
     'benefit_unknown',
     'user_exists',
     'ineligible',
+    'dependant_not_eligible',
     'slots_exceeded',
     'offer_not_available',
   ],
@@ -183,6 +216,9 @@ export const reinstateUser = operation({
         name: string('The code of the benefit'),
         code: string('The code of the rule that refused it'),
         message: string('The reason, in words for the person'),
+        dependantid: Type.Optional(
+          Type.String({ description: 'The dependant who could not return to a benefit that did' }),
+        ),
       }),
       { description: 'Benefits that could not return, and why' },
     ),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { DependantIds } from './dependants.ts'
 import {
   BenefitNames,
   CodeName,
@@ -99,11 +100,28 @@ export const getBenefits = operation({
   },
 })
 
+/** Whom benefits will cover beside the member (contract §19). */
+const CoveredList = Type.Optional(
+  Type.Array(
+    shape(
+      'BenefitCover',
+      { name: CodeName, dependants: DependantIds },
+      { 'x-rule': 'must be an object with name and dependants' },
+    ),
+    {
+      maxItems: 200,
+      'x-rule': 'must be a list of benefits with their dependants',
+      description: 'Whom each benefit covers beside the member; what is not in it covers the member alone',
+    },
+  ),
+)
+
 /** What a swap request asks for (contract §8). */
 export const SwapRequest = shape('SwapRequest', {
   userid: Userid,
   add: BenefitNames,
   remove: BenefitNames,
+  covered: CoveredList,
   previewonly: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
 })
 /** The shape of {@link SwapRequest}. */
@@ -132,6 +150,9 @@ const exampleSwap = {
 
 const benefitErrors = [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled'] as const
 
+/** Errors of every operation that names who is covered. */
+const coverErrors = ['dependant_unknown', 'dependant_not_eligible'] as const
+
 /** Swaps selectable benefits at the next boundary (contract §8). */
 export const swapBenefits = operation({
   ...shared,
@@ -146,6 +167,7 @@ export const swapBenefits = operation({
     'benefit_unknown',
     'cancel_pending',
     'ineligible',
+    ...coverErrors,
     'slots_exceeded',
     'change_locked',
   ],
@@ -172,9 +194,14 @@ export const enrolBenefit = operation({
   method: 'POST',
   path: '/user/benefits/enrol',
   summary: 'Enrol in one benefit now, in a free slot',
-  body: shape('EnrolRequest', { userid: Userid, name: CodeName, consents: Type.Optional(GivenConsents) }),
+  body: shape('EnrolRequest', {
+    userid: Userid,
+    name: CodeName,
+    consents: Type.Optional(GivenConsents),
+    covered: CoveredList,
+  }),
   reply: HeldBenefit,
-  errors: [...benefitErrors, 'benefit_unknown', 'ineligible', 'slots_exceeded'],
+  errors: [...benefitErrors, 'benefit_unknown', 'ineligible', ...coverErrors, 'slots_exceeded'],
   example: { body: { userid: 'u-1001', name: 'telehealth', consents: [] }, reply: exampleUser.benefits[0] },
 })
 
@@ -196,4 +223,101 @@ export const declineBenefit = operation({
     body: { userid: 'u-1001', name: 'telehealth', reason: 'not wanted' },
     reply: { ...exampleUser.benefits[0], name: 'telehealth', displayname: 'Telehealth', state: 'declined' },
   },
+})
+
+const CoverState = shape(
+  'CoverState',
+  {
+    tier: Type.String({ description: 'Which price holds; "" while the benefit has no tiers' }),
+    dependants: Type.Array(Type.String(), { description: 'The ids of those who are covered' }),
+    cost: shape(
+      'Cost',
+      {
+        cents: Type.Integer({ description: 'In cents' }),
+        per: Type.Enum(['week', 'month'], { description: 'For how long; a week counts for each Monday' }),
+      },
+      { description: 'What the person pays' },
+    ),
+  },
+  {
+    description:
+      'Who is covered, and what the person pays: `before` is now, `after` from `effectiveattimestamp` on',
+  },
+)
+
+/** A change of who is covered, made, previewed or called off (contract §19). */
+export const CoverChange = shape('CoverChange', {
+  userid: Type.String(),
+  serviceid: Type.String(),
+  name: Type.String({ description: 'The code of the benefit' }),
+  before: CoverState,
+  after: CoverState,
+  effectiveattimestamp: Timestamp,
+  lockedattimestamp: Timestamp,
+})
+/** The shape of {@link CoverChange}. */
+export type CoverChange = Static<typeof CoverChange>
+
+const exampleCover = {
+  userid: 'u-1001',
+  serviceid: exampleUser.serviceid,
+  name: 'dental',
+  before: { tier: 'me', dependants: [], cost: { cents: 1200, per: 'month' } },
+  after: {
+    tier: 'mechildren',
+    dependants: ['019abc12-3456-7def-8123-456789abcdf0'],
+    cost: { cents: 2600, per: 'month' },
+  },
+  effectiveattimestamp: '2026-12-01T05:00:00.000Z',
+  lockedattimestamp: '2026-11-30T05:00:00.000Z',
+} as const
+
+const coverChange = { ...shared, section: 'contract §19', reply: CoverChange } as const
+
+/** Changes who is covered by a benefit from the next boundary on (contract §19). */
+export const changeCover = operation({
+  ...coverChange,
+  id: 'changeCover',
+  method: 'POST',
+  path: '/user/benefits/cover',
+  summary: 'Change whom a benefit covers, from the next boundary on',
+  description:
+    'It replaces what is pending for the benefit; the people who are covered already undo it. `before` is who is covered now, `after` who ' +
+    'will be from `effectiveattimestamp` on, with what the person pays. A child who has reached the age limit by then is left out.',
+  body: shape('CoverRequest', {
+    userid: Userid,
+    name: CodeName,
+    dependants: DependantIds,
+    previewonly: Type.Optional(
+      Type.Boolean({
+        'x-rule': 'must be true or false',
+        description: '`true`: get the answer without making the change',
+      }),
+    ),
+  }),
+  errors: [
+    ...benefitErrors,
+    'benefit_unknown',
+    'cancel_pending',
+    'ineligible',
+    ...coverErrors,
+    'change_locked',
+  ],
+  example: {
+    body: { userid: 'u-1001', name: 'dental', dependants: ['019abc12-3456-7def-8123-456789abcdf0'] },
+    reply: exampleCover,
+  },
+})
+
+/** Calls off a pending change of who is covered (contract §19); without one: 200, nothing changes. */
+export const undoCover = operation({
+  ...coverChange,
+  id: 'undoCover',
+  method: 'DELETE',
+  path: '/user/benefits/cover/{userid}',
+  summary: 'Call off a pending change of whom a benefit covers',
+  params: parameters({ userid: Userid }),
+  query: parameters({ name: CodeName }),
+  errors: [...benefitErrors, 'benefit_unknown', 'ineligible', 'dependant_not_eligible', 'change_locked'],
+  example: { reply: { ...exampleCover, after: exampleCover.before } },
 })

@@ -47,7 +47,18 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     names: ['StatementLine'],
   },
   {
-    text: 'Benefits may cover dependants: `/user/account/dependants/get` and `set` read and replace their list. A problem names the dependant whom a reason is about.',
-    names: ['getDependants', 'setDependants', 'FieldProblem', 'Problem'],
+    text: 'Benefits may cover dependants: `/user/account/dependants/get` and `set` read and replace their list; create, enrol, swap and `/user/benefits/cover` say whom a benefit covers, and benefits of a user show it. A problem names the dependant whom a reason is about.',
+    names: [
+      ...[
+        'getDependants',
+        'setDependants',
+        'changeCover',
+        'undoCover',
+        'createUser',
+        'enrolBenefit',
+        'swapBenefits',
+      ],
+      ...['reinstateUser', 'HeldBenefit', 'FieldProblem', 'Problem', 'benefit_cover_changed'],
+    ],
   },
 ]

@@ -50,6 +50,7 @@ export const DependantIds = Type.Array(DependantId, {
   maxItems: MOST_DEPENDANTS,
   uniqueItems: true,
   'x-rule': `must be a list of at most ${MOST_DEPENDANTS} different ids of dependants`,
+  description: 'Whom the benefit covers beside the member, by their ids',
 })
 
 /** A benefit that covers a dependant, or will (contract §19). */

@@ -24,6 +24,7 @@ export const events = {
   benefit_action_required: 'A single benefit waits for an action of the user',
   benefit_insurer_accepted: 'The insurer accepted what it was told about a single benefit',
   benefit_insurer_refused: 'The insurer refused what it was told about a single benefit; cover stays',
+  benefit_cover_changed: 'A single benefit covers other dependants since, by a change or by age',
   user_benefits_pendingswap: 'A swap is pending',
   user_benefits_swap_cancelled: 'A pending swap was undone, replaced or dropped',
   user_benefits_swap_successful: 'At least one pair of a swap took effect',

@@ -72,6 +72,7 @@ function plain(schema: unknown): Json {
 
 /** An example of each parameter and form field whose schema does not list its values. */
 const parameterExamples: Readonly<Record<string, string>> = {
+  name: 'dental',
   userid: 'u-1001',
   webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
   eventid: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00',

@@ -43,6 +43,8 @@ export const operations = {
   undoSwap: benefits.undoSwap,
   enrolBenefit: benefits.enrolBenefit,
   declineBenefit: benefits.declineBenefit,
+  changeCover: benefits.changeCover,
+  undoCover: benefits.undoCover,
   listWebhooks: webhooks.listWebhooks,
   createWebhook: webhooks.createWebhook,
   getWebhook: webhooks.getWebhook,

@@ -49,6 +49,25 @@ export const HeldBenefit = shape('HeldBenefit', {
   state: described(Type.Enum([...enrolmentStates]), 'The state of the enrolment'),
   startsattimestamp: OptionalTimestamp,
   endsattimestamp: OptionalTimestamp,
+  tier: Type.Optional(
+    Type.String({ description: 'Of a benefit that may cover dependants: which of its prices holds' }),
+  ),
+  dependants: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Of such a benefit: the ids of those who are covered; of what is over, on its last day',
+    }),
+  ),
+  pendingcover: Type.Optional(
+    shape(
+      'PendingCover',
+      {
+        tier: Type.String({ description: 'Which price will hold' }),
+        dependants: Type.Array(Type.String(), { description: 'The ids of those who will be covered' }),
+        effectiveattimestamp: Timestamp,
+      },
+      { description: 'Only while such a change is pending' },
+    ),
+  ),
   insurer: Type.Optional(
     shape(
       'BenefitInsurer',

@@ -11,6 +11,8 @@ export type TestBenefit = {
   readonly beneficiaries?: 'optional' | 'required'
   readonly cost?: Benefit['cost']
   readonly premium?: Benefit['premium']
+  readonly covers?: Benefit['covers']
+  readonly tiers?: Benefit['tiers']
 }
 export type TestOffer = {
   readonly offer: string
@@ -48,9 +50,14 @@ export function fileOf(catalogue: TestCatalogue): string {
       sortorder: index,
       pays: pair('Much.'),
       notcovered: pair('Little.'),
-      cost: benefit.cost ?? { cents: 0, per: 'month' },
+      ...(benefit.tiers
+        ? { covers: benefit.covers, tiers: benefit.tiers }
+        : { cost: benefit.cost ?? { cents: 0, per: 'month' } }),
       ...(benefit.premium
-        ? { premium: benefit.premium, insurer: { name: 'Insurer', licence: pair('NAIC 1.') } }
+        ? {
+            ...(!benefit.tiers && { premium: benefit.premium }),
+            insurer: { name: 'Insurer', licence: pair('NAIC 1.') },
+          }
         : {}),
       ...(benefit.consent ? { consent: { version: benefit.consent, text: pair('I agree.') } } : {}),
       ...(benefit.beneficiaries ? { beneficiaries: benefit.beneficiaries } : {}),

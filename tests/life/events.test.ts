@@ -439,10 +439,13 @@ test('a ping has names of its own, whatever the endpoint wants', async () => {
   seen.add('webhook_test')
 })
 
-test('every event of the contract was raised above, but those of an insurer’s answers, see tests/feeds, and notices, see tests/webhooks/notices', () => {
+test('every event of the contract was raised above, but those of an insurer’s answers, see tests/feeds, of family cover, see family.test.ts, and notices, see tests/webhooks/notices', () => {
   const missing = eventNames.filter(name => !seen.has(name))
   const notices = ['webhook_failing', 'webhook_disabled', 'webhook_recovered']
-  expect(missing).toEqual(['benefit_insurer_accepted', 'benefit_insurer_refused', ...notices])
+  expect(missing).toEqual([
+    ...['benefit_insurer_accepted', 'benefit_insurer_refused', 'benefit_cover_changed'],
+    ...notices,
+  ])
 })
 
 test('no event holds personal data, and each body is exactly as documented', async () => {

@@ -21,6 +21,7 @@ const raisedElsewhere = new Set<string>([
   'webhook_recovered',
   'benefit_insurer_accepted',
   'benefit_insurer_refused',
+  'benefit_cover_changed',
 ])
 
 /**

@@ -54,6 +54,11 @@ function offer(offername: string, more: object = {}) {
 function preview(offername: string, more: object = {}) {
   return partner.client.previewOfferChange({ userid, offername, ...more })
 }
+const child = { relationship: 'child', firstname: 'A', lastname: 'B', dob: '2019-05-04' } as const
+async function coveredBy(name: string, dependant?: string) {
+  const { dependants } = await partner.client.setDependants({ userid, dependants: [child] })
+  return [{ name, dependants: [dependant ?? dependants[0]?.dependantid ?? ''] }]
+}
 function intoLockedHours() {
   return partner.to('2026-10-31T04:00')
 }
@@ -78,6 +83,8 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     ineligible: () => partner.create(userid, { offername: 'top', state: 'NY' }),
     slots_exceeded: () => partner.create(userid, { benefits: ['art', 'books', 'care'] }),
     benefit_unknown: () => partner.create(userid, { benefits: ['nothing'] }),
+    dependant_not_eligible: () =>
+      partner.create(userid, { dependants: [{ ...child, benefits: [{ name: 'base' }] }] }),
   },
   reinstateUser: {
     not_cancelled: async () => {
@@ -144,6 +151,20 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     },
   },
   swapBenefits: {
+    dependant_unknown: async () =>
+      partner.client.swapBenefits({
+        userid,
+        add: ['care'],
+        remove: ['art'],
+        covered: await coveredBy('care', 'x'),
+      }),
+    dependant_not_eligible: async () =>
+      partner.client.swapBenefits({
+        userid,
+        add: ['care'],
+        remove: ['art'],
+        covered: await coveredBy('care'),
+      }),
     benefit_unknown: () => partner.client.swapBenefits({ userid, add: ['nothing'], remove: [] }),
     cancel_pending: async () => {
       await partner.client.cancelUser({ userid })
@@ -163,6 +184,10 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     },
   },
   enrolBenefit: {
+    dependant_unknown: async () =>
+      partner.client.enrolBenefit({ userid, name: 'care', covered: await coveredBy('care', 'x') }),
+    dependant_not_eligible: async () =>
+      partner.client.enrolBenefit({ userid, name: 'care', covered: await coveredBy('care') }),
     benefit_unknown: () => partner.client.enrolBenefit({ userid, name: 'nothing' }),
     ineligible: async () => {
       await movesToNewYork()

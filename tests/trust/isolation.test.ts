@@ -23,6 +23,8 @@ type Row = {
   readonly body?: (id: string) => Record<string, unknown>
   /** What stands in the path where it names nothing of a partner. */
   readonly at?: string
+  /** The query that it needs. */
+  readonly query?: string
   /** The operation creates an unknown user, so it answers 200 even for a userid that another partner also has. */
   readonly makes?: true
 }
@@ -61,6 +63,8 @@ const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
   undoSwap: { names: 'userid' },
   enrolBenefit: user({ name: 'telehealth' }),
   declineBenefit: user({ name: 'telehealth' }),
+  changeCover: user({ name: 'telehealth', dependants: [] }),
+  undoCover: { names: 'userid', query: '?name=telehealth' },
   listWebhooks: { names: 'nothing' },
   createWebhook: { names: 'nothing', body: () => endpoint },
   getWebhook: { names: 'webhookid' },
@@ -130,13 +134,13 @@ async function credentialsOf(partner: TestPartner): Promise<Credentials> {
 }
 
 async function ask(operation: Operation, id: string, credentials: Credentials): Promise<Answer> {
-  const { body: bodyOf, at = id } = rowOf(operation)
+  const { body: bodyOf, at = id, query = '' } = rowOf(operation)
   const body = bodyOf?.(id)
   const type = operation.lines ? 'application/x-ndjson' : 'application/json'
   const answer = await send(
     service,
     operation.method,
-    operation.path.replace(/\{\w+\}/, encodeURIComponent(at)),
+    operation.path.replace(/\{\w+\}/, encodeURIComponent(at)) + query,
     {
       headers: { ...credentials, ...(body ? { 'content-type': type } : {}) },
       ...(body ? { body } : {}),
@@ -168,7 +172,7 @@ test('a partner deletes plans, endpoints and links, but no record, and raises no
       .map(({ id }) => id)
       .sort()
   expect(idsOf(({ method }) => method === 'DELETE')).toEqual(
-    ['cancelUser', 'undoOfferChange', 'undoSwap', 'deleteWebhook', 'revokeLinkToken'].sort(),
+    ['cancelUser', 'undoOfferChange', 'undoSwap', 'undoCover', 'deleteWebhook', 'revokeLinkToken'].sort(),
   )
   expect(idsOf(({ method, path }) => method !== 'GET' && /event|audit|test/i.test(path))).toEqual(
     ['replayEvent', 'testWebhook'].sort(),

@@ -23,6 +23,7 @@ const events = {
   benefit_action_required: 'Something is missing',
   benefit_insurer_accepted: 'Insurer has confirmed',
   benefit_insurer_refused: 'Insurer asks for a correction',
+  benefit_cover_changed: 'Family cover changed',
   user_benefits_pendingswap: 'Swap planned',
   user_benefits_swap_cancelled: 'Swap taken back',
   user_benefits_swap_successful: 'Swap done',

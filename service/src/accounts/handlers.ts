@@ -1,4 +1,5 @@
 import {
+  type CreateUser,
   type cancelUser,
   type createUser,
   type ErasedUser,
@@ -14,7 +15,12 @@ import { ServiceError } from '../http/service-error.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import type { Reader } from '../membership/reading/reader.ts'
 import { type AccountCommands, accepted } from '../membership/requests/account-command.ts'
-import { consentsOf, refuseBirthDate, refusePartnerName } from '../membership/requests/given.ts'
+import {
+  consentsOf,
+  refuseBirthDate,
+  refuseBirthDates,
+  refusePartnerName,
+} from '../membership/requests/given.ts'
 import { accountOf, activeAccountOf } from '../membership/rules/account.ts'
 import {
   mergePerson,
@@ -32,7 +38,8 @@ import type { NoteRefused } from '../membership/saving/refused-creates.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
 import { viewCancelled, viewErased, withDetails, withInsurers } from './answers.ts'
-import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
+import { dependantOf } from './dependants.ts'
+import { cancelAccount, createAccount, eraseAccount, type NamedFamily, updateAccount } from './lifecycle.ts'
 import { readCreate } from './read-create.ts'
 import { reinstateAccount } from './reinstate.ts'
 
@@ -70,7 +77,8 @@ export function accountHandlers(context: {
     const { partner } = request.caller
     const { body } = request
     accepted(refusePartnerName(partner, body.partnername), request)
-    accepted(refuseBirthDate(body.dob, { now: clock.now(partner), zone: partner.timezone }), request)
+    const today = { now: clock.now(partner), zone: partner.timezone }
+    accepted(refuseBirthDate(body.dob, today) ?? refuseBirthDates(body.dependants ?? [], today), request)
     return commands.run(request, { userid: body.userid, why: 'create', startsAnew: true }, commandContext => {
       const stored = commandContext.member?.user
       const input = readCreate(body, partner, commandContext)
@@ -78,7 +86,12 @@ export function accountHandlers(context: {
       if (stored?.status === 'active') return refuse('user_exists')
       const entry =
         stored?.entryExpiresAt === undefined ? undefined : commandContext.member?.person('prefill')
-      const person = mergePerson(entry, personSent(body))
+      const family = body.dependants && familyOf(body.dependants, commandContext.terms().newId)
+      const people = family ?? (stored?.dependantsVersion === undefined ? undefined : [])
+      const person: Person = {
+        ...mergePerson(entry, personSent(body)),
+        ...(people && { dependants: people.map(({ dependant }) => dependant) }),
+      }
       const missing = missingForAccount(person)
       if (missing.length > 0) return refuseMissing(missing, 'is required')
       const excess = tooManyDetails(person)
@@ -86,7 +99,8 @@ export function accountHandlers(context: {
       const terms = commandContext.terms(person)
       const consents = consentsOf(body.consents, { terms, now: commandContext.now, locale: request.locale })
       if (isRefusal(consents)) return consents
-      const start = { offer: input.offer, picks: body.benefits ?? [], consents, startsAt: input.startsAt }
+      const { offer, startsAt } = input
+      const start = { offer, picks: body.benefits ?? [], consents, startsAt, family }
       const created = createAccount(commandContext.orNew(), start, commandContext.now, terms)
       if (isRefusal(created)) return created
       return {
@@ -165,10 +179,9 @@ export function accountHandlers(context: {
       const terms = commandContext.terms()
       const change = reinstateAccount(found.user, commandContext.now, terms)
       if (isRefusal(change)) return change
-      const notrestored = change.notRestored.map(({ name, code, text }) => ({
-        name,
-        code,
-        message: text[request.locale],
+      const notrestored = change.notRestored.map(({ name, code, text, dependantid }) => ({
+        ...{ name, code, message: text[request.locale] },
+        ...(dependantid !== undefined && { dependantid }),
       }))
       return {
         change,
@@ -207,6 +220,14 @@ export function accountHandlers(context: {
     reinstateUser: reinstate,
     eraseUser: erase,
   }
+}
+
+/** The dependants of a create, each with an id of its own and the benefits that are to cover it. */
+function familyOf(given: NonNullable<CreateUser['dependants']>, newId: () => string): NamedFamily[] {
+  return given.map(({ benefits = [], ...one }) => ({
+    dependant: dependantOf(newId(), one),
+    benefits: benefits.map(({ name }) => name),
+  }))
 }
 
 function refuseMissing(fields: readonly string[], rule: string): Refusal {

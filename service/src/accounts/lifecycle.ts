@@ -1,5 +1,6 @@
 import { boundaryAfter, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
+import type { Dependant } from '../membership/rules/dependant.ts'
 import {
   closed,
   correctedEndOf,
@@ -10,6 +11,7 @@ import {
   withEnrolment,
   withOwnEnd,
 } from '../membership/rules/enrolments.ts'
+import { brokenRules, refuseCover } from '../membership/rules/family.ts'
 import { applyCancel, type Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
@@ -38,7 +40,12 @@ export type Start = {
   readonly picks: readonly string[]
   readonly consents: readonly Consent[]
   readonly startsAt: Instant
+  /** The list of dependants, who stand in the data of the account, and what covers each; absent: there is none. */
+  readonly family?: readonly NamedFamily[] | undefined
 }
+
+/** A dependant, and the benefits that cover it from their start on. */
+export type NamedFamily = { readonly dependant: Dependant; readonly benefits: readonly string[] }
 
 /**
  * Starts a membership: the user is active at once, and the offer is in force from `startsAt`. A fixed benefit that is
@@ -55,6 +62,9 @@ export function createAccount(user: User, start: Start, now: Instant, terms: Ter
   const refused = refusedPicks(wanted, picks, { offer, at: startsAt, terms })
   if (refused.length > 0) return refuse('ineligible', refused)
   if (wanted.length > offer.slots) return refuse('slots_exceeded')
+  const { family = [] } = start
+  const uncovered = refusedFamily(family, [...offer.fixed, ...wanted], { at: startsAt, terms })
+  if (uncovered) return uncovered
 
   let created: User = {
     ...user,
@@ -72,12 +82,17 @@ export function createAccount(user: User, start: Start, now: Instant, terms: Ter
       admits: true,
     },
     consents: mergeConsents(user.consents, start.consents),
+    // A former member has a list, which this one replaces.
+    ...((start.family || user.dependantsVersion !== undefined) && {
+      dependantsVersion: (user.dependantsVersion ?? 0) + 1,
+    }),
   }
   for (const name of [...offer.fixed, ...wanted]) {
     const benefit = openBenefit(terms, name)
     if (!benefit || !judgePick(terms, benefit, startsAt, offer.offer).admitted) continue
     const isFixed = offer.fixed.includes(name)
-    const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
+    const dependants = coveredBy(family, name)
+    const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt, dependants }
     created = withEnrolment(created, newEnrolment(created, terms, fresh))
   }
   const inForce = startsAt <= now
@@ -86,6 +101,35 @@ export function createAccount(user: User, start: Start, now: Instant, terms: Ter
   const events: Raised[] = [raise(created, 'enrollment_successful', now)]
   if (inForce) events.push(raise(created, 'offer_activiation_successful', now))
   return { user: created, events }
+}
+
+function coveredBy(family: readonly NamedFamily[], benefit: string): Dependant[] {
+  return family.flatMap(({ dependant, benefits }) => (benefits.includes(benefit) ? [dependant] : []))
+}
+
+/** Refuses dependants of benefits that do not come, and those whom a benefit may not cover. */
+function refusedFamily(
+  family: readonly NamedFamily[],
+  coming: readonly string[],
+  { at, terms }: { at: Instant; terms: Terms },
+): Refusal | undefined {
+  const fieldOf = (index: number, name: string) =>
+    `dependants[${index}].benefits[${family[index]?.benefits.indexOf(name)}].name`
+  const absent = family.flatMap(({ benefits }, index) =>
+    benefits
+      .filter(name => !coming.includes(name))
+      .map(name => fieldOf(index, name))
+      .map(field => because(field, 'not_selectable', `${field} must be a fixed benefit, or one of benefits`)),
+  )
+  if (absent.length > 0) return refuse('ineligible', absent)
+  for (const name of coming) {
+    const benefit = openBenefit(terms, name)
+    const broken = benefit && brokenRules(benefit, coveredBy(family, name), at, terms)
+    const placeOf = (id: string) => family.findIndex(({ dependant }) => dependant.dependantid === id)
+    const refused = broken && refuseCover(broken, id => fieldOf(placeOf(id), name), { isNew: true })
+    if (refused) return refused
+  }
+  return undefined
 }
 
 function refusedPicks(
@@ -152,7 +196,7 @@ function isStillAdmitted(benefit: Benefit | undefined, enrolment: Enrolment, ter
 
 /**
  * Cancels at the end of the period, or at once. Benefits that have not begun are withdrawn at once; a pending offer
- * change and a pending swap are dropped. A repeat changes nothing, except that `immediate` brings a pending end
+ * change, a pending swap and pending changes of cover are dropped. A repeat changes nothing, except that `immediate` brings a pending end
  * forward. A membership that has not begun has no period to wait for, so it is canceled at once.
  */
 export function cancelAccount(
@@ -173,7 +217,11 @@ export function cancelAccount(
     updatedAt: now,
     cancel: { at, requestedAt, reason },
     enrolments: dropped.user.enrolments.map(enrolment =>
-      isHeld(enrolment) && !isInForce(enrolment) ? closed(enrolment, now, 'cancelled') : enrolment,
+      isHeld(enrolment) && !isInForce(enrolment)
+        ? closed(enrolment, now, 'cancelled')
+        : enrolment.pendingCover
+          ? { ...enrolment, pendingCover: undefined }
+          : enrolment,
     ),
   }
   if (!isImmediate) {

@@ -17,7 +17,10 @@ export function readCreate(
   const offer = readOffer(body.offername, terms)
   if (isRefusal(offer)) return offer
   const picks = (body.benefits ?? []).map((name, index) => ({ field: `benefits[${index}]`, name }))
-  const named = [...picks, ...consentNames(body.consents)]
+  const covering = (body.dependants ?? []).flatMap(({ benefits = [] }, index) =>
+    benefits.map(({ name }, nth) => ({ field: `dependants[${index}].benefits[${nth}].name`, name })),
+  )
+  const named = [...picks, ...consentNames(body.consents), ...covering]
   const unknown = refuseUnknown(named, { user: commandContext.member?.user, terms })
   if (unknown) return unknown
   const effective = effectiveInstant(body.effectivedate || undefined, commandContext.now, partner.timezone)

@@ -1,12 +1,14 @@
 import { type Instant, reinstatableUntil } from '../calendar/calendar.ts'
 import { judgeHeldOffer, type Verdict } from '../catalogue/eligibility.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
+import type { Dependant } from '../membership/rules/dependant.ts'
 import {
   correctedEndOf,
   endByCorrection,
   newEnrolment,
   withEnrolment,
 } from '../membership/rules/enrolments.ts'
+import { brokenRules, coveredNow, namedDependants } from '../membership/rules/family.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
@@ -29,7 +31,13 @@ import {
 } from '../membership/rules/terms.ts'
 
 /** Why a benefit could not return: a rule's reason, or it is closed, or there is no slot for it. */
-type NotRestored = { readonly name: string; readonly code: string; readonly text: Texts }
+type NotRestored = {
+  readonly name: string
+  readonly code: string
+  readonly text: Texts
+  /** Somebody whom the benefit, which did return, covers no more. */
+  readonly dependantid?: string
+}
 type Texts = { readonly en: string; readonly es: string }
 
 /** The result of a reinstatement. */
@@ -139,7 +147,15 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
     else if (reason) notRestored.push({ name, ...reason })
     else if (!isFixed && slotsTaken(back) >= offer.slots) notRestored.push({ name, ...fullReason })
     else {
-      const fresh = { benefit: found.benefit, offer: offer.offer, isFixed, startsAt: found.startsAt }
+      const family = returning(found.benefit, enrolment, found.startsAt, terms)
+      const { dependants } = family
+      const fresh = {
+        benefit: found.benefit,
+        offer: offer.offer,
+        isFixed,
+        startsAt: found.startsAt,
+        dependants,
+      }
       const again = newEnrolment(back, terms, { ...fresh, pickedAt: now })
       const waits = again.state === 'actionrequired' && found.pickedAt < now
       // It would have lapsed by now if there had been no cancel.
@@ -159,9 +175,36 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
         version: found.version,
         actionDueAt: waits ? enrolment.actionDueAt : again.actionDueAt,
       })
+      notRestored.push(...family.notRestored)
     }
   }
   return { user: back, notRestored }
+}
+
+/** Those whom a benefit covered last, and may cover again from an instant on; and why others do not return with it. */
+function returning(
+  benefit: Benefit,
+  enrolment: Enrolment,
+  startsAt: Instant,
+  terms: Terms,
+): { readonly dependants: readonly Dependant[]; readonly notRestored: readonly NotRestored[] } {
+  const people = namedDependants(
+    terms,
+    coveredNow(enrolment).map(({ dependantId }) => dependantId),
+  )
+  const broken = brokenRules(benefit, people, startsAt, terms)
+  return {
+    dependants: people.filter(({ dependantid }) => !broken.has(dependantid)),
+    notRestored: [...broken].map(([dependantid, code]) => ({
+      ...{ name: enrolment.benefit, code, dependantid },
+      text: dependantReason,
+    })),
+  }
+}
+
+const dependantReason = {
+  en: 'This benefit cannot cover one of your dependants any more.',
+  es: 'Este beneficio ya no puede cubrir a una de las personas a su cargo.',
 }
 
 function isClosedBy(cancel: Cancel, enrolment: Enrolment): boolean {

@@ -1,4 +1,5 @@
 import type {
+  changeCover,
   declineBenefit,
   enrolBenefit,
   getBenefits,
@@ -7,7 +8,9 @@ import type {
   Operation,
   Swap,
   swapBenefits,
+  undoCover,
   undoSwap,
+  CoverChange as WireCoverChange,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import { factClassesOf } from '../catalogue/fact-classes.ts'
@@ -23,12 +26,13 @@ import {
   refusePartnerName,
   refuseUnknown,
 } from '../membership/requests/given.ts'
-import { isRefusal, type Refusal, unknownOffer } from '../membership/rules/refusal.ts'
+import { isRefusal, type Refusal, refuseField, unknownOffer } from '../membership/rules/refusal.ts'
 import { hasEntry, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import { viewEnrolment } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
+import { type CoverChange, changeCoverOf } from './cover.ts'
 import { type ListedFacts, listBenefits, listedUntil, sharedStateOf, viewListed } from './listing.ts'
 import { declineBenefitOf, enrolBenefitOf, type SingleChange } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
@@ -53,11 +57,19 @@ export function benefitHandlers(context: {
 
   const swap = async (
     request: OperationRequest<Operation, Caller>,
-    lists: { userid: string; add: readonly string[]; remove: readonly string[]; previewOnly: boolean },
+    lists: {
+      userid: string
+      add: readonly string[]
+      remove: readonly string[]
+      covered: readonly GivenCover[] | undefined
+      previewOnly: boolean
+    },
   ): Promise<Swap> => {
     const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
     const decide = (user: User, now: Instant, terms: Terms) =>
-      refuseUnknown(named, { user, terms }) ?? swapBenefitsOf(user, lists, now, terms)
+      refuseUnknown(named, { user, terms }) ??
+      refuseOthers(lists.covered, lists.add) ??
+      swapBenefitsOf(user, lists, now, terms)
     const command = { userid: lists.userid, why: 'swap', isPreview: lists.previewOnly } as const
     return context.commands.change(request, command, (user, now, terms) =>
       decisionOf(decide(user, now, terms), user, viewSwap),
@@ -65,21 +77,26 @@ export function benefitHandlers(context: {
   }
 
   const swapIn: Handler<typeof swapBenefits, Caller> = request => {
-    const { userid, add, remove, previewonly } = request.body
-    return swap(request as never, { userid, add, remove, previewOnly: previewonly ?? false })
+    const { userid, add, remove, covered, previewonly } = request.body
+    return swap(request as never, { userid, add, remove, covered, previewOnly: previewonly ?? false })
   }
   const undo: Handler<typeof undoSwap, Caller> = request =>
-    swap(request as never, { userid: request.params.userid, add: [], remove: [], previewOnly: false })
+    swap(request as never, {
+      ...{ userid: request.params.userid, add: [], remove: [] },
+      covered: undefined,
+      previewOnly: false,
+    })
 
   const enrol: Handler<typeof enrolBenefit, Caller> = request => {
-    const { userid, name } = request.body
+    const { userid, name, covered } = request.body
     return context.commands.change(request, { userid, why: 'enrol' }, (user, now, terms) => {
       const named = [{ field: 'name', name }, ...consentNames(request.body.consents)]
       const consents =
         refuseUnknown(named, { user, terms }) ??
+        refuseOthers(covered, [name]) ??
         consentsOf(request.body.consents, { terms, now, locale: request.locale })
       if (isRefusal(consents)) return consents
-      const made = enrolBenefitOf(user, { name, consents }, now, terms)
+      const made = enrolBenefitOf(user, { name, consents, covered: coveredBy(covered, name) }, now, terms)
       return decisionOf(made, user, viewIn({ terms, locale: request.locale }))
     })
   }
@@ -95,8 +112,34 @@ export function benefitHandlers(context: {
     })
   }
 
+  const cover = (
+    request: OperationRequest<Operation, Caller>,
+    asked: { userid: string; name: string; dependants: readonly string[] | undefined; previewOnly: boolean },
+  ): Promise<WireCoverChange> => {
+    const { userid, name, dependants, previewOnly: isPreview } = asked
+    const command = { userid, why: 'cover', isPreview } as const
+    return context.commands.change(request, command, (user, now, terms) =>
+      decisionOf(
+        refuseUnknown([{ field: 'name', name }], { user, terms }) ??
+          changeCoverOf(user, { name, dependants }, now, terms),
+        user,
+        viewCover,
+      ),
+    )
+  }
+  const change: Handler<typeof changeCover, Caller> = request => {
+    const { userid, name, dependants, previewonly = false } = request.body
+    return cover(request as never, { userid, name, dependants, previewOnly: previewonly })
+  }
+  const callOff: Handler<typeof undoCover, Caller> = request => {
+    const [{ userid }, { name }] = [request.params, request.query]
+    return cover(request as never, { userid, name, dependants: undefined, previewOnly: false })
+  }
+
   return {
     getBenefits: list,
+    changeCover: change,
+    undoCover: callOff,
     swapBenefits: swapIn,
     undoSwap: undo,
     enrolBenefit: enrol,
@@ -115,6 +158,36 @@ function viewIn(context: { terms: Terms; locale: Locale }) {
 
 function namesIn(list: string, names: readonly string[]): NamedBenefit[] {
   return names.map((name, index) => ({ field: `${list}[${index}]`, name }))
+}
+
+type GivenCover = { readonly name: string; readonly dependants: readonly string[] }
+
+/** The ids that a request names for a benefit; `undefined`: it names none. */
+function coveredBy(covered: readonly GivenCover[] | undefined, name: string): readonly string[] | undefined {
+  return covered?.find(one => one.name === name)?.dependants
+}
+
+/** Refuses dependants of benefits that the request does not bring, and of one twice. */
+function refuseOthers(covered: readonly GivenCover[] = [], brought: readonly string[]): Refusal | undefined {
+  const index = covered.findIndex(
+    ({ name }, at) => !brought.includes(name) || covered.findIndex(other => other.name === name) < at,
+  )
+  return index < 0
+    ? undefined
+    : refuseField(`covered[${index}].name`, 'unknown', 'must be a benefit that the request adds, once')
+}
+
+function viewCover({ userid, serviceId }: User, change: CoverChange): WireCoverChange {
+  const state = ({ dependants, ...one }: CoverChange['before']) => ({ ...one, dependants: [...dependants] })
+  return {
+    userid,
+    serviceid: serviceId,
+    name: change.benefit,
+    before: state(change.before),
+    after: state(change.after),
+    effectiveattimestamp: formatTimestamp(change.effectiveAt),
+    lockedattimestamp: formatTimestamp(change.lockedAt),
+  }
 }
 
 function viewSwap({ userid, serviceId }: User, change: SwapChange): Swap {

@@ -2,6 +2,8 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { freeSlots, isBoundaryLocked } from '../membership/rules/boundary.ts'
 import { completeEnrolment, eventsOfPick } from '../membership/rules/complete.ts'
+import { openCover, withCover } from '../membership/rules/cover.ts'
+import type { Dependant } from '../membership/rules/dependant.ts'
 import {
   enrolmentOf,
   mergeConsents,
@@ -9,6 +11,12 @@ import {
   withEnrolment,
   withOwnEnd,
 } from '../membership/rules/enrolments.ts'
+import {
+  brokenRules,
+  namedDependants,
+  refuseCover,
+  refuseUnknownDependants,
+} from '../membership/rules/family.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
@@ -29,7 +37,12 @@ import { judgePick, offerOf, openBenefit, partnerOffer, type Terms } from '../me
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
 
 /** The benefit that is asked for, and the consents that come with it. */
-type EnrolRequest = { readonly name: string; readonly consents: readonly Consent[] }
+type EnrolRequest = {
+  readonly name: string
+  readonly consents: readonly Consent[]
+  /** Whom it covers beside the member; absent: the member alone, and those of a benefit that waits stay. */
+  readonly covered?: readonly string[] | undefined
+}
 
 /**
  * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. A benefit that is already held
@@ -50,8 +63,10 @@ export function enrolBenefitOf(
 
 /** The same once the user has the consents. */
 function enrolAgreed(user: User, request: EnrolRequest, now: Instant, terms: Terms): SingleChange | Refusal {
+  const unknown = refuseUnknownDependants(terms, request.covered ?? [], fieldOfCovered)
+  if (unknown) return unknown
   const held = heldEnrolment(user, request.name)
-  if (held) return completeEnrolment(user, held, now, terms)
+  if (held) return completeWith(user, { held, covered: request.covered }, now, terms)
   const pending = enrolmentOf(user, request.name, isPending)
   const opening = openingFor(user, request.name, now, terms)
   // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
@@ -60,8 +75,10 @@ function enrolAgreed(user: User, request: EnrolRequest, now: Instant, terms: Ter
     return { user, events: [], enrolment: pending }
   if (isRefusal(opening)) return opening
   const { benefit, offer, isFixed, startsAt } = opening
+  const dependants = coveredBy(benefit, request.covered ?? [], startsAt, terms)
+  if (isRefusal(dependants)) return dependants
   const kept = isSwapLocked(user, now, terms) ? user : withoutSwapOf(user, request.name)
-  const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
+  const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt, dependants }
   const enrolment: Enrolment = { ...newEnrolment(user, terms, fresh), isSingle: true }
   const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)
   return {
@@ -69,6 +86,37 @@ function enrolAgreed(user: User, request: EnrolRequest, now: Instant, terms: Ter
     events: [...eventsOfPick(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
     enrolment,
   }
+}
+
+const fieldOfCovered = (index: number) => `covered[0].dependants[${index}]`
+
+/** The dependants of these ids. Refused: those whom the benefit may not cover from its start on. */
+function coveredBy(
+  benefit: Benefit,
+  ids: readonly string[],
+  startsAt: Instant,
+  terms: Terms,
+): readonly Dependant[] | Refusal {
+  const people = namedDependants(terms, ids)
+  const broken = brokenRules(benefit, people, startsAt, terms)
+  return refuseCover(broken, id => fieldOfCovered(ids.indexOf(id))) ?? people
+}
+
+/** Completes a held benefit; one that waits covers those whom the request names from its start on. */
+function completeWith(
+  user: User,
+  { held, covered }: { readonly held: Enrolment; readonly covered: readonly string[] | undefined },
+  now: Instant,
+  terms: Terms,
+): SingleChange | Refusal {
+  const benefit = openCover(held, terms) ?? openBenefit(terms, held.benefit)
+  if (!covered || held.state !== 'actionrequired' || !benefit)
+    return completeEnrolment(user, held, now, terms)
+  const startsAt = Math.max(now, held.startsAt)
+  const people = coveredBy(benefit, covered, startsAt, terms)
+  if (isRefusal(people)) return people
+  const naming = withCover(held, covered, startsAt, terms)
+  return completeEnrolment(withEnrolment({ ...user, updatedAt: now }, naming), naming, now, terms)
 }
 
 /** A consent counts whichever benefit it is sent with: others that waited for it begin, too. */

@@ -6,6 +6,13 @@ import {
   swapBoundary,
   tryPairs,
 } from '../membership/rules/boundary.ts'
+import { isSameSet } from '../membership/rules/cover.ts'
+import {
+  brokenRules,
+  namedDependants,
+  refuseCover,
+  refuseUnknownDependants,
+} from '../membership/rules/family.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import { hasPendingCancel, isLive, raise, type SwapPair, type User } from '../membership/rules/state.ts'
@@ -19,6 +26,13 @@ export type SwapChange = Changed & {
   readonly lockedAt: Instant
 }
 
+type SwapLists = {
+  readonly add: readonly string[]
+  readonly remove: readonly string[]
+  /** Whom benefits of `add` will cover; what is not here covers the member alone. */
+  readonly covered?: readonly { readonly name: string; readonly dependants: readonly string[] }[] | undefined
+}
+
 /**
  * Picks benefits to add and to remove at the next boundary. A new swap replaces the pending one whole; two empty lists
  * undo it; the same swap again changes nothing. Refused: pairs that do not fit or would not be admitted then, and any
@@ -26,13 +40,15 @@ export type SwapChange = Changed & {
  */
 export function swapBenefitsOf(
   user: User,
-  lists: { add: readonly string[]; remove: readonly string[] },
+  lists: SwapLists,
   now: Instant,
   terms: Terms,
 ): SwapChange | Refusal {
   const boundary = swapBoundary(user, now, terms)
   const lockedAt = lockedFrom(boundary, cutoffHours(user, terms))
   const answer = { add: lists.add, remove: lists.remove, boundary, lockedAt }
+  const unknown = refuseUnknownCovered(lists, terms)
+  if (unknown) return unknown
   const pairs = pairsOf(lists)
   if (pairs.length === 0 && !user.swap) return { ...answer, user, events: [] }
   if (user.swap && isSameSwap(user.swap.pairs, pairs)) return { ...answer, user, events: [] }
@@ -42,7 +58,9 @@ export function swapBenefitsOf(
   const free: User = { ...user, swap: undefined, updatedAt: now }
   const events = user.swap ? [raise(free, 'user_benefits_swap_cancelled', now)] : []
   if (pairs.length === 0) return { ...answer, user: free, events }
-  const refusal = refusedPairs(beforeSwap(free, boundary, terms), pairs, { boundary, terms })
+  const refusal =
+    refusedPairs(beforeSwap(free, boundary, terms), pairs, { boundary, terms }) ??
+    refuseCovered(lists, boundary, terms)
   if (refusal) return refusal
   const picked: User = { ...free, swap: { pairs, at: boundary } }
   return { ...answer, user: picked, events: [...events, raise(picked, 'user_benefits_pendingswap', now)] }
@@ -62,17 +80,41 @@ export function openSwaps(user: User, now: Instant, terms: Terms): (name: string
   return add => ways.some(remove => refusedPairs(ahead, [{ add, remove }], { boundary, terms }) === undefined)
 }
 
-function pairsOf(lists: { add: readonly string[]; remove: readonly string[] }): SwapPair[] {
-  return Array.from({ length: Math.max(lists.add.length, lists.remove.length) }, (_, index) => ({
-    add: lists.add[index],
-    remove: lists.remove[index],
-  }))
+function pairsOf({ add, remove, covered = [] }: SwapLists): SwapPair[] {
+  return Array.from({ length: Math.max(add.length, remove.length) }, (_, index) => {
+    const people = covered.find(({ name }) => name === add[index])?.dependants ?? []
+    return { add: add[index], remove: remove[index], ...(people.length > 0 && { covered: people }) }
+  })
+}
+
+function refuseUnknownCovered({ covered = [] }: SwapLists, terms: Terms): Refusal | undefined {
+  return covered
+    .map(({ dependants }, at) =>
+      refuseUnknownDependants(terms, dependants, index => `covered[${at}].dependants[${index}]`),
+    )
+    .find(refusal => refusal !== undefined)
+}
+
+function refuseCovered({ covered = [] }: SwapLists, boundary: Instant, terms: Terms): Refusal | undefined {
+  return covered
+    .map(({ name, dependants }, at) => {
+      const benefit = openBenefit(terms, name)
+      const people = namedDependants(terms, dependants)
+      const broken = benefit && brokenRules(benefit, people, boundary, terms)
+      return broken && refuseCover(broken, id => `covered[${at}].dependants[${dependants.indexOf(id)}]`)
+    })
+    .find(refusal => refusal !== undefined)
 }
 
 function isSameSwap(a: readonly SwapPair[], b: readonly SwapPair[]): boolean {
   return (
     a.length === b.length &&
-    a.every((pair, index) => pair.add === b[index]?.add && pair.remove === b[index]?.remove)
+    a.every(
+      (pair, index) =>
+        pair.add === b[index]?.add &&
+        pair.remove === b[index]?.remove &&
+        isSameSet(pair.covered ?? [], b[index]?.covered ?? []),
+    )
   )
 }
 

@@ -1,12 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
-import { addDays, dateAt, type PlainDate, parseTimestamp, startOfDate } from '../calendar/calendar.ts'
+import {
+  addDays,
+  dateAt,
+  type Instant,
+  type PlainDate,
+  parseTimestamp,
+  startOfDate,
+} from '../calendar/calendar.ts'
 import { type MonthName, monthAt } from '../calendar/month.ts'
-import { type Offer, offerHas } from '../catalogue/model.ts'
+import { type Benefit, type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
-import { refuseBirthDate, refusePartnerName } from '../membership/requests/given.ts'
+import { refuseBirthDate, refuseBirthDates, refusePartnerName } from '../membership/requests/given.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
-import { missingForAccount } from '../membership/rules/person.ts'
+import {
+  ageEndOf,
+  coveredFrom,
+  coveredNow,
+  daysOf,
+  brokenRules as judgeFamily,
+  namedDependants,
+  refuseCover,
+} from '../membership/rules/family.ts'
+import { missingForAccount, type Person } from '../membership/rules/person.ts'
 import {
   because,
   isRefusal,
@@ -16,7 +32,7 @@ import {
   refuse,
   refuseField,
 } from '../membership/rules/refusal.ts'
-import { type Consent, isHeld, raise, type User } from '../membership/rules/state.ts'
+import { type Consent, type Covered, isHeld, raise, type User } from '../membership/rules/state.ts'
 import {
   judgeOfferAt,
   judgePick,
@@ -65,7 +81,9 @@ export function importMember(
 ): Decided<Imported> | Refusal {
   const current = stored?.user
   if (current?.status === 'erased') return refuse('user_erased')
-  const { person } = member
+  const { newId } = termsOf(member.person)
+  const dependants = member.dependants.map(({ benefits: _, ...one }) => ({ dependantid: newId(), ...one }))
+  const person: Person = { ...member.person, ...(dependants.length > 0 && { dependants }) }
   const terms = termsOf(person)
   const offer = offerOf(member, terms)
   const consents = consentsOf(member.consents, { now, terms })
@@ -79,6 +97,8 @@ export function importMember(
     ...reasonsOf(refusePartnerName(partner, member.partnername)),
     ...(isRefusal(offer) ? reasonsOf(offer) : unknownBenefits(member, offer, terms)),
     ...datesRefused(member, dateAt(now, terms.zone)),
+    ...reasonsOf(refuseBirthDates(member.dependants, { now, zone: terms.zone })),
+    ...(isRefusal(offer) ? [] : familyRefused(member, offer, terms)),
     ...(isRefusal(consents) ? reasonsOf(consents) : []),
   ]
   if (isRefusal(offer) || isRefusal(consents) || refused.length > 0) return refuse('bad_request', refused)
@@ -88,7 +108,10 @@ export function importMember(
     { member, offer, consents, now, terms },
   )
   if (current && (current.status === 'active' || current.status === 'cancelled')) {
-    const field = differenceOf(current, made, isDeepStrictEqual(stored?.person('profile'), person))
+    const field = differenceOf(current, made, {
+      before: stored?.person('profile') ?? {},
+      after: person,
+    })
     return { answer: () => (field === undefined ? { is: 'equal' } : { is: 'different', field }) }
   }
   const outside = brokenRules(member, offer, made, terms)
@@ -121,6 +144,27 @@ function toldBefore({ enrolments }: User, { person }: ImportedMember, terms: Ter
       ? [{ insurer, benefit, startsOn: dateAt(held.startsAt, terms.zone), memberId }]
       : []
   })
+}
+
+/** Dependants of benefits that the member does not get, and days before the benefit's own. */
+function familyRefused(
+  { benefits, since, dependants }: ImportedMember,
+  offer: Offer,
+  terms: Terms,
+): RefusalReason[] {
+  return dependants.flatMap(({ relationship, benefits: covering }, index) =>
+    covering.flatMap(({ name, startsOn }, nth) => {
+      const field = `dependants[${index}].benefits[${nth}]`
+      const held = benefits.find(one => one.name === name)
+      if (!held && !offer.fixed.includes(name))
+        return [because(field, 'not_selectable', `${field} is no benefit of the member`)]
+      if (!openBenefit(terms, name)?.covers?.[relationship])
+        return [because(field, 'relationship_not_covered', `${field} does not cover this relationship`)]
+      return startsOn !== undefined && startsOn < (held?.startsOn ?? since)
+        ? [because(`${field}.startson`, 'range', `${field}.startson is before the first day of the benefit`)]
+        : []
+    }),
+  )
 }
 
 function offerOf({ offer: name }: ImportedMember, terms: Terms): Offer | Refusal {
@@ -204,6 +248,7 @@ function accountOf(user: User, { member, offer, consents, now, terms }: Given): 
       admits: true,
     },
     consents: mergeConsents([], consents),
+    dependantsVersion: member.dependants.length > 0 ? 1 : undefined,
   }
   const named = new Set(member.benefits.map(({ name }) => name))
   const fixed = offer.fixed
@@ -222,15 +267,43 @@ function accountOf(user: User, { member, offer, consents, now, terms }: Given): 
     const isFixed = offer.fixed.includes(name)
     const fresh = newEnrolment(made, terms, { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt })
     const state = startsAt <= now ? 'enrolled' : 'scheduled'
-    made = withEnrolment(made, { ...fresh, state, actionDueAt: undefined })
+    const covered = coveredOf(member, benefit, { startsAt, now, terms })
+    made = withEnrolment(made, {
+      ...{ ...fresh, state, actionDueAt: undefined },
+      ...(covered.length > 0 && { covered }),
+    })
   }
   return made
 }
 
+/** Whom a benefit covers; nobody loses cover for the past, so an end by age lies ahead. */
+function coveredOf(
+  { dependants }: ImportedMember,
+  benefit: Benefit,
+  { startsAt, now, terms }: { startsAt: Instant; now: Instant; terms: Terms },
+): Covered[] {
+  return dependants.flatMap(({ benefits: covering }, index) => {
+    const place = covering.find(({ name }) => name === benefit.name)
+    const person = terms.dependants()[index]
+    if (!place || !person) return []
+    const own = place.startsOn === undefined ? startsAt : startOfDate(place.startsOn, terms.zone)
+    return coveredFrom(benefit, [person], { startsAt: own, isLater: own > startsAt, terms }).map(one => ({
+      ...one,
+      end: ageEndOf(benefit, person, Math.max(own, now), terms),
+    }))
+  })
+}
+
 /** The field of the file in which a member who is here already differs; `undefined` when none does. */
-function differenceOf(current: User, made: User, isSamePerson: boolean): string | undefined {
+function differenceOf(
+  current: User,
+  made: User,
+  { before, after }: { readonly before: Person; readonly after: Person },
+): string | undefined {
   if (current.status !== 'active') return 'userid'
-  if (!isSamePerson) return 'person'
+  const [{ dependants: _, ...was }, { dependants: __, ...is }] = [before, after]
+  if (!isDeepStrictEqual(was, is)) return 'person'
+  if (!isDeepStrictEqual(familyIn(current, before), familyIn(made, after))) return 'dependants'
   if (current.offer?.name !== made.offer?.name) return 'offername'
   if (current.offer?.since !== made.offer?.since) return 'offersince'
   const covers = ({ enrolments }: User) =>
@@ -247,7 +320,40 @@ function differenceOf(current: User, made: User, isSamePerson: boolean): string 
   return made.consents.every(isKnown) ? undefined : 'consents'
 }
 
-function brokenRules({ benefits }: ImportedMember, offer: Offer, made: User, terms: Terms): RefusalReason[] {
+/** The dependants and what covers each, without the ids, which are new at each reading of a file. */
+function familyIn({ enrolments }: User, { dependants = [] }: Person): object[] {
+  return dependants.map(({ dependantid, ...one }) => ({
+    ...one,
+    covers: enrolments
+      .filter(isHeld)
+      .flatMap(enrolment =>
+        coveredNow(enrolment)
+          .filter(({ dependantId }) => dependantId === dependantid)
+          .map(covered => `${enrolment.benefit}@${daysOf(enrolment, covered).startsAt}`),
+      )
+      .sort(),
+  }))
+}
+
+/** The rules that the dependants of a member break, by their places in the line. */
+function brokenByFamily({ dependants }: ImportedMember, { enrolments }: User, terms: Terms): RefusalReason[] {
+  return enrolments.flatMap(enrolment => {
+    const benefit = openBenefit(terms, enrolment.benefit)
+    const people = coveredNow(enrolment)
+    if (!benefit || people.length === 0) return []
+    const ids = people.map(({ dependantId }) => dependantId)
+    const broken = judgeFamily(benefit, namedDependants(terms, ids), enrolment.startsAt, terms)
+    const fieldOf = (id: string) => {
+      const index = terms.dependants().findIndex(({ dependantid }) => dependantid === id)
+      const nth = dependants[index]?.benefits.findIndex(({ name }) => name === enrolment.benefit)
+      return `dependants[${index}].benefits[${nth}]`
+    }
+    return reasonsOf(refuseCover(broken, fieldOf, { isNew: true }))
+  })
+}
+
+function brokenRules(member: ImportedMember, offer: Offer, made: User, terms: Terms): RefusalReason[] {
+  const { benefits } = member
   const picks = benefits.filter(({ name }) => !offer.fixed.includes(name))
   const ofBenefit = ({ name, startsOn }: ImportedBenefit, index: number) => {
     const field = `benefits[${index}]`
@@ -267,5 +373,6 @@ function brokenRules({ benefits }: ImportedMember, offer: Offer, made: User, ter
       ? [because('benefits', 'slots_exceeded', 'benefits are more than the slots')]
       : []),
     ...benefits.flatMap(ofBenefit),
+    ...brokenByFamily(member, made, terms),
   ]
 }

@@ -1,12 +1,19 @@
-import { CreateUser } from '@benefit-enrolment/contract'
+import { CreateUser, dependantFields, MOST_DEPENDANTS } from '@benefit-enrolment/contract'
 import { type Static, Type } from 'typebox'
 import type { PlainDate } from '../calendar/calendar.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { compileCheck } from '../http/validation.ts'
+import type { Dependant } from '../membership/rules/dependant.ts'
 import { type Person, personSent } from '../membership/rules/person.ts'
 
-// Benefits and consents have a form of their own here; of effectivedate, `offersince` says since when.
-const { benefits: _benefits, consents: _consents, effectivedate: _date, ...fields } = CreateUser.properties
+// Benefits, consents and dependants have a form of their own here; of effectivedate, `offersince` says since when.
+const {
+  benefits: _benefits,
+  consents: _consents,
+  dependants: _dependants,
+  effectivedate: _date,
+  ...fields
+} = CreateUser.properties
 const name = Type.String({ minLength: 1, maxLength: 64 })
 const date = Type.String({ format: 'plaindate' })
 
@@ -29,6 +36,23 @@ const ImportedLine = Type.Object(
           ),
         ]),
         { maxItems: 200 },
+      ),
+    ),
+    dependants: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            ...dependantFields,
+            benefits: Type.Optional(
+              Type.Array(
+                Type.Object({ name, startson: Type.Optional(date) }, { additionalProperties: false }),
+                { maxItems: 200 },
+              ),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: MOST_DEPENDANTS },
       ),
     ),
     consents: Type.Optional(
@@ -59,6 +83,12 @@ export type ImportedMember = {
   readonly since: PlainDate
   readonly benefits: readonly ImportedBenefit[]
   readonly consents: readonly ImportedConsent[]
+  readonly dependants: readonly ImportedDependant[]
+}
+
+/** A dependant of a member, and the benefits that cover it: from an own first day, or with the benefit. */
+export type ImportedDependant = Omit<Dependant, 'dependantid'> & {
+  readonly benefits: readonly { readonly name: string; readonly startsOn: PlainDate | undefined }[]
 }
 
 /** A benefit that a member holds, and its first day. */
@@ -97,7 +127,8 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
     if (!(error instanceof ServiceError)) throw error
     return error.errors.map(({ field, code }) => ({ field, code }))
   }
-  const { userid, partnername, offersince, offername, benefits = [], consents = [], ...personal } = checked
+  const { userid, partnername, offersince, offername, ...rest } = checked
+  const { benefits = [], consents = [], dependants = [], ...personal } = rest
   if (offersince === '') return [{ field: 'offersince', code: 'required' }]
   const since = offersince as PlainDate
   const held = benefits.map(one => (typeof one === 'string' ? { name: one } : one))
@@ -118,5 +149,13 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
       startsOn: ('startson' in one && one.startson ? one.startson : since) as PlainDate,
     })),
     consents: consents.map(({ agreedat, ...one }) => ({ ...one, agreedAt: agreedat })),
+    dependants: dependants.map(({ benefits: covering = [], gender, dob, ...one }) => ({
+      ...{ ...one, dob: dob as PlainDate },
+      ...(gender && { gender }),
+      benefits: covering.map(({ name: benefit, startson }) => ({
+        name: benefit,
+        startsOn: startson ? (startson as PlainDate) : undefined,
+      })),
+    })),
   }
 }

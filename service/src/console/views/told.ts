@@ -109,6 +109,8 @@ const ACTS: Readonly<Partial<Record<WhyDue, string>>> = {
   'consent by paper': 'A consent that was given on paper is put on record.',
   'consent by email': 'A consent that was given by email is put on record.',
   'beneficiaries named': 'Who receives a benefit is named.',
+  dependants: 'The list of dependants is changed.',
+  cover: 'A change of whom a benefit covers is planned, or taken back.',
   erase: 'All that is known of the person is destroyed.',
 }
 
@@ -158,6 +160,14 @@ function ofMembership(
       return move.to === undefined ? [] : [lastDaySentence('', move, zone)]
     case 'beneficiaries':
       return move.to === undefined ? [] : [`Who receives ${benefitName(of, move.benefit)} is on record.`]
+    case 'dependant': {
+      const verb = move.to === undefined ? 'no longer covers' : 'covers'
+      return [`${benefitName(of, move.benefit)} ${verb} the dependant ${move.dependant}.`]
+    }
+    case 'pending cover':
+      return move.to === undefined
+        ? []
+        : [`From the next period ${benefitName(of, move.benefit)} covers others.`]
     case 'consent':
       return [`The consent to ${benefitName(of, move.name)} is on record.`]
     default:

@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { applyCovers, coverDueAt } from './cover.ts'
 import { closed, withEnrolment } from './enrolments.ts'
 import { applyCancel, applyOfferChange, applySwap, type Changed } from './intents.ts'
 import {
@@ -39,7 +40,7 @@ export function dueAt(user: User): Instant | undefined {
     for (const enrolment of user.enrolments) {
       if (!isHeld(enrolment)) continue
       if (enrolment.state === 'scheduled') instants.push(enrolment.startsAt)
-      instants.push(enrolment.ownEnd?.at, lapsesAt(enrolment))
+      instants.push(enrolment.ownEnd?.at, lapsesAt(enrolment), coverDueAt(enrolment))
     }
   }
   return instants.reduce((first, at) =>
@@ -127,6 +128,10 @@ function dated(enrolment: Enrolment, projected: User): Enrolment {
   const endsAt =
     ahead && !isLive(ahead) ? ahead.endsAt : isInForce(enrolment) ? enrolment.ownEnd?.at : undefined
   const state = isInForce(enrolment) ? (endsAt === undefined ? 'enrolled' : 'endscheduled') : enrolment.state
+  const { pendingCover } = enrolment
+  // What ends by then has no change of cover any more.
+  if (pendingCover && endsAt !== undefined && endsAt <= pendingCover.at)
+    return { ...enrolment, state, endsAt, pendingCover: undefined }
   return state === enrolment.state && endsAt === enrolment.endsAt
     ? enrolment
     : { ...enrolment, state, endsAt }
@@ -165,7 +170,7 @@ export function startProjectedRows(before: User, after: User): User {
  */
 export type Moment = { readonly at: Instant; readonly terms: Terms; readonly isProjection: boolean }
 
-/** Applies what is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
+/** Applies what is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts, cover. */
 export function applyAt(user: User, moment: Moment): Changed {
   const { at, terms, isProjection } = moment
   let changed = user
@@ -183,6 +188,7 @@ export function applyAt(user: User, moment: Moment): Changed {
     adopt(applySwap(changed, changed.swap.pairs, { at, terms, isProjection }))
   adopt(applyEnds(changed, at))
   adopt(applyStarts(changed, at))
+  adopt(applyCovers(changed, at, terms))
   return { user: changed, events }
 }
 

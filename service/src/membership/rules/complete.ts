@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { applyCovers, refitCover } from './cover.ts'
 import { withEnrolment } from './enrolments.ts'
 import type { Changed } from './intents.ts'
 import type { Enrolment, User } from './state.ts'
@@ -20,9 +21,16 @@ export function completeEnrolment(
     return { user, events: [], enrolment: held }
   const startsAt = Math.max(now, held.startsAt)
   const state = startsAt <= now ? 'enrolled' : 'scheduled'
-  const enrolment: Enrolment = { ...held, state, startsAt, actionDueAt: undefined, isSingle: true }
-  const changed = withEnrolment({ ...user, updatedAt: now }, enrolment)
-  return { user: changed, events: eventsOfPick(changed, enrolment, now), enrolment }
+  const complete: Enrolment = { ...held, state, startsAt, actionDueAt: undefined, isSingle: true }
+  const enrolment = startsAt > held.startsAt ? refitCover(complete, terms) : complete
+  const begun = withEnrolment({ ...user, updatedAt: now }, enrolment)
+  // A change of cover was to take effect at the start.
+  const changed = state === 'enrolled' ? applyCovers(begun, now, terms) : { user: begun, events: [] }
+  return {
+    user: changed.user,
+    events: [...eventsOfPick(changed.user, enrolment, now), ...changed.events],
+    enrolment,
+  }
 }
 
 /**

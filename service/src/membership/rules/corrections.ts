@@ -63,7 +63,7 @@ function corrected(
   const { wrong, right } = rows
   const voided = withEnrolment(
     { ...user, updatedAt: now },
-    { ...wrong, state: 'void', closeReason: 'corrected' },
+    { ...wrong, state: 'void', closeReason: 'corrected', pendingCover: undefined },
   )
   const changed = right ? withEnrolment(voided, right) : voided
   const event = raise(changed, 'benefit_enrollment_corrected', now, wrong.benefit)

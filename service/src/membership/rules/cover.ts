@@ -1,7 +1,17 @@
-/** The change of who is covered, pending and at its boundary (contract §19); `family.ts` has the rules of cover itself. */
+/** Who an enrolment covers from an instant on (contract §19): a change of it, and ends by age; `family.ts` has the rules of cover. */
+import type { Instant } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import { pricedTerms } from './family.ts'
-import type { Enrolment } from './state.ts'
+import { withEnrolment } from './enrolments.ts'
+import {
+  ageEndOf,
+  brokenRules,
+  coveredFrom,
+  coveredNow,
+  daysOf,
+  namedDependants,
+  pricedTerms,
+} from './family.ts'
+import { type Covered, type Enrolment, isInForce, isLive, type Raised, raise, type User } from './state.ts'
 import { openBenefit, type Terms } from './terms.ts'
 
 /**
@@ -13,4 +23,134 @@ export function openCover(enrolment: Enrolment, terms: Terms): Benefit | undefin
   if (held?.tiers) return held
   const open = openBenefit(terms, enrolment.benefit)
   return open?.tiers && open
+}
+
+/**
+ * The enrolment with these people covered from an instant on, and nobody else; the terms stay. Who may not be covered by then is left
+ * out, and the rest holds; without any tiers nothing changes. A change that was pending is over.
+ */
+export function withCover(
+  enrolment: Enrolment,
+  ids: readonly string[],
+  at: Instant,
+  terms: Terms,
+): Enrolment {
+  const { pendingCover: _, ...settled } = enrolment
+  const benefit = openCover(enrolment, terms)
+  if (!benefit) return settled
+  const held = new Set(coveredNow(enrolment).map(({ dependantId }) => dependantId))
+  const people = namedDependants(terms, ids).map(one => ({ ...one, isCovered: held.has(one.dependantid) }))
+  const broken = brokenRules(benefit, people, at, terms)
+  const kept = people.filter(({ dependantid }) => !broken.has(dependantid))
+  const stays = ({ dependantId }: Covered) => kept.some(one => one.dependantid === dependantId)
+  const hasBegun = isInForce(enrolment)
+  const { covered = [], startsAt } = enrolment
+  const before = hasBegun
+    ? covered.map(
+        (one): Covered =>
+          one.isOver || stays(one) ? one : { ...one, end: { at, reason: 'coverchanged' }, isOver: true },
+      )
+    : covered.filter(stays)
+  const fresh = coveredFrom(
+    benefit,
+    kept.filter(({ isCovered }) => !isCovered),
+    { startsAt: Math.max(at, startsAt), isLater: hasBegun && at > startsAt, terms },
+  )
+  const isNewTerms = !pricedTerms(terms, enrolment)?.tiers
+  return {
+    ...settled,
+    covered: [...before, ...fresh],
+    ...(isNewTerms && { tiersFrom: { version: terms.today.version, at } }),
+  }
+}
+
+/**
+ * Applies what is due for those who are covered, the last of all at an instant: ends by age, then pending changes of cover. One
+ * event for a benefit in force whose people have changed.
+ */
+export function applyCovers(user: User, at: Instant, terms: Terms): Changed {
+  let changed = user
+  const events: Raised[] = []
+  for (const enrolment of user.enrolments) {
+    const { covered, pendingCover } = enrolment
+    if ((!covered && !pendingCover) || !isLive(enrolment)) continue
+    const isEnded = ({ isOver, end }: Covered) => !isOver && end !== undefined && end.at <= at
+    const aged = covered?.some(isEnded)
+      ? { ...enrolment, covered: covered.map(one => (isEnded(one) ? { ...one, isOver: true } : one)) }
+      : enrolment
+    const isDue = pendingCover !== undefined && pendingCover.at <= at && isInForce(enrolment)
+    const after = isDue
+      ? withCover(
+          aged,
+          pendingCover.people.map(({ dependantId }) => dependantId),
+          at,
+          terms,
+        )
+      : aged
+    if (after === enrolment) continue
+    changed = withEnrolment(changed, after)
+    if (isInForce(after) && !coverTheSame(enrolment, after))
+      events.push(raise(changed, 'benefit_cover_changed', at, enrolment.benefit))
+  }
+  return { user: changed, events }
+}
+
+type Changed = { readonly user: User; readonly events: readonly Raised[] }
+
+function coverTheSame(a: Enrolment, b: Enrolment): boolean {
+  const idsOf = (one: Enrolment) => coveredNow(one).map(({ dependantId }) => dependantId)
+  return isSameSet(idsOf(a), idsOf(b))
+}
+
+/** Whether two lists of ids name the same, each once. */
+export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every(id => b.includes(id))
+}
+
+/**
+ * The earliest instant at which something about those whom an enrolment covers falls due. A pending change of what waits for an
+ * action takes effect when that begins.
+ */
+export function coverDueAt({ covered, pendingCover, state, startsAt }: Enrolment): Instant | undefined {
+  if (!covered && !pendingCover) return undefined
+  let due = pendingCover && state !== 'actionrequired' ? Math.max(pendingCover.at, startsAt) : undefined
+  for (const { isOver, end } of covered ?? [])
+    if (!isOver && end && (due === undefined || end.at < due)) due = end.at
+  return due
+}
+
+/** Who will be covered by a pending change: without those whose time is over by then. */
+export function pendingPeople(
+  enrolment: Enrolment,
+): readonly Pick<Covered, 'dependantId' | 'relationship'>[] {
+  const { pendingCover } = enrolment
+  if (!pendingCover) return []
+  const ending = coveredNow(enrolment).filter(one => {
+    const { endsAt } = daysOf(enrolment, one)
+    return endsAt !== undefined && endsAt <= pendingCover.at
+  })
+  return pendingCover.people.filter(({ dependantId }) => !ending.some(one => one.dependantId === dependantId))
+}
+
+/**
+ * The enrolment that begins later than was planned, without the children who have grown too old by its first day, and with the ends by
+ * age of the others.
+ */
+export function refitCover(enrolment: Enrolment, terms: Terms): Enrolment {
+  const { covered, startsAt } = enrolment
+  const benefit = pricedTerms(terms, enrolment)
+  if (!covered || !benefit) return enrolment
+  const people = namedDependants(
+    terms,
+    coveredNow(enrolment).map(({ dependantId }) => dependantId),
+  )
+  const broken = brokenRules(benefit, people, startsAt, terms)
+  return {
+    ...enrolment,
+    covered: covered.flatMap(one => {
+      const person = people.find(({ dependantid }) => dependantid === one.dependantId)
+      if (one.isOver || !person) return [one]
+      return broken.has(one.dependantId) ? [] : [{ ...one, end: ageEndOf(benefit, person, startsAt, terms) }]
+    }),
+  }
 }

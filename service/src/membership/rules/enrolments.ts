@@ -1,5 +1,7 @@
 import { boundaryAfter, DAY_MS, dateOfAge, type Instant, startOfDate } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
+import type { Dependant } from './dependant.ts'
+import { coveredFrom } from './family.ts'
 import { type CloseReason, type Consent, type Enrolment, isInForce, type User } from './state.ts'
 import { missingFor, type Terms } from './terms.ts'
 
@@ -12,7 +14,15 @@ const DAYS_TO_ACT = 30
 export function newEnrolment(
   user: User,
   terms: Terms,
-  fresh: { benefit: Benefit; offer: string; isFixed: boolean; pickedAt: Instant; startsAt: Instant },
+  fresh: {
+    benefit: Benefit
+    offer: string
+    isFixed: boolean
+    pickedAt: Instant
+    startsAt: Instant
+    /** Who else is covered, whom the benefit may cover. */
+    dependants?: readonly Dependant[] | undefined
+  },
 ): Enrolment {
   const isMissing = missingFor(user, fresh.benefit).length > 0
   const hasBegun = fresh.startsAt <= fresh.pickedAt
@@ -31,6 +41,9 @@ export function newEnrolment(
     actionDueAt: isMissing ? actionDueAt(fresh.startsAt, fresh.pickedAt) : undefined,
     isSingle: false,
     closeReason: undefined,
+    ...(fresh.dependants?.length && {
+      covered: coveredFrom(fresh.benefit, fresh.dependants, { startsAt: fresh.startsAt, terms }),
+    }),
   }
   return withAgeEnd(enrolment, fresh.benefit, { now: fresh.pickedAt, terms })
 }
@@ -99,6 +112,7 @@ export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReas
     endsAt: at,
     closeReason,
     pendingBy: undefined,
+    ...(enrolment.pendingCover && { pendingCover: undefined }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Benefit, Relationship } from '../../catalogue/model.ts'
 import { type TierWorth, tierFor, worthOf } from '../../catalogue/tiers.ts'
 import type { Dependant } from './dependant.ts'
 import { because, type Refusal, type RefusalReason, refuse } from './refusal.ts'
-import { type Covered, type Enrolment, isInForce, isLive, type User } from './state.ts'
+import { type Covered, type Enrolment, hasLength, isInForce, isLive, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
 type Days = { readonly startsAt: Instant; readonly endsAt: Instant | undefined }
@@ -22,7 +22,7 @@ export function daysOf(enrolment: Enrolment, { startsAt: ownStart, end }: Covere
 /** Who is covered by an enrolment now, or from its start on; of one that is over, who was on its last day. */
 export function coveredNow(enrolment: Enrolment): readonly Covered[] {
   const { covered = [], endsAt } = enrolment
-  if (enrolment.state !== 'ended') return covered.filter(({ isOver }) => !isOver)
+  if (enrolment.state !== 'ended' || !hasLength(enrolment)) return covered.filter(({ isOver }) => !isOver)
   return covered.filter(one => {
     const days = daysOf(enrolment, one)
     return days.endsAt === endsAt && days.startsAt !== days.endsAt
@@ -121,10 +121,12 @@ export function brokenRules(
 export function refuseCover(
   broken: ReadonlyMap<string, CoverRule>,
   fieldOf: (dependantId: string) => string,
+  /** The request itself makes them, so nobody knows their ids. */
+  { isNew = false }: { readonly isNew?: boolean } = {},
 ): Refusal | undefined {
   const reasons = [...broken].map(([dependantid, rule]): RefusalReason => {
     const field = fieldOf(dependantid)
-    return { ...because(field, rule, `${field}: ${ruleTexts[rule]}`), dependantid }
+    return { ...because(field, rule, `${field}: ${ruleTexts[rule]}`), ...(!isNew && { dependantid }) }
   })
   return reasons.length > 0 ? refuse('dependant_not_eligible', reasons) : undefined
 }
@@ -145,19 +147,53 @@ export function ageEndOf(
   return { at: boundaryAfter(Math.max(birthday, from), zone), reason: 'endsatage' }
 }
 
-/** These people as covered by a benefit: from its start, or from an own first instant on. */
+/** These people as covered by an enrolment from an instant on: with its start, or later. */
 export function coveredFrom(
   benefit: Benefit,
   people: readonly Dependant[],
-  { startsAt, ownStart, terms }: { startsAt: Instant; ownStart?: Instant | undefined; terms: Terms },
+  { startsAt, isLater = false, terms }: { startsAt: Instant; isLater?: boolean; terms: Pick<Terms, 'zone'> },
 ): readonly Covered[] {
   return people.map(one => ({
     dependantId: one.dependantid,
     relationship: one.relationship,
-    startsAt: ownStart,
-    end: ageEndOf(benefit, one, ownStart ?? startsAt, terms),
+    startsAt: isLater ? startsAt : undefined,
+    end: ageEndOf(benefit, one, startsAt, terms),
     isOver: false,
   }))
+}
+
+/** The dependants of these ids, in their order; an id that is unknown is left out. */
+export function namedDependants(terms: Pick<Terms, 'dependants'>, ids: readonly string[]): Dependant[] {
+  if (ids.length === 0) return []
+  const known = terms.dependants()
+  return ids.flatMap(id => known.find(({ dependantid }) => dependantid === id) ?? [])
+}
+
+/** Those of these dependants whom a benefit may newly cover from an instant on. */
+export function coverable(
+  benefit: Benefit,
+  ids: readonly string[],
+  at: Instant,
+  terms: Pick<Terms, 'dependants' | 'zone'>,
+): Dependant[] {
+  const people = namedDependants(terms, ids)
+  const broken = brokenRules(benefit, people, at, terms)
+  return people.filter(({ dependantid }) => !broken.has(dependantid))
+}
+
+/** Refuses ids that are none of the user's dependants, each with its place in the request; `undefined`: all are. */
+export function refuseUnknownDependants(
+  terms: Pick<Terms, 'dependants'>,
+  ids: readonly string[],
+  fieldOf: (index: number) => string,
+): Refusal | undefined {
+  const known = new Set(ids.length > 0 ? terms.dependants().map(({ dependantid }) => dependantid) : [])
+  const reasons = ids.flatMap((id, index) =>
+    known.has(id)
+      ? []
+      : [because(fieldOf(index), 'unknown', `${fieldOf(index)} must be a dependant of the user`)],
+  )
+  return reasons.length > 0 ? refuse('dependant_unknown', reasons) : undefined
 }
 
 /** Where a dependant is or will be covered: by which of the user's enrolments, or by a change that is still to come. */

@@ -1,11 +1,13 @@
 import type { EnrolmentState } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AppliedChange } from './apply-due.ts'
+import { coveredNow, daysOf } from './family.ts'
 import {
   type Consent,
   type Enrolment,
   hasCover,
   hasLength,
+  isInForce,
   type SwapPair,
   type User,
   type UserStatus,
@@ -17,12 +19,15 @@ export type Who = 'partner' | 'user' | 'operator' | 'operatorlink' | 'schedule'
 /** What moved, from where to where: without `from` it is new, without `to` it is gone. No personal data. */
 export type Move =
   | Moved<'user', UserStatus>
+  | Moved<'dependants', string>
   | Moved<'prefill', 'stored'>
   | Moved<'offer' | 'offer to start' | 'pending offer', string>
   | Moved<'swap', readonly SwapPair[]>
   | Moved<'pending cancel', Instant>
   | (OfBenefit & Moved<'benefit', EnrolmentState>)
   | (OfBenefit & Moved<'planned end' | 'start' | 'end', Instant>)
+  | (OfBenefit & Moved<'dependant', 'covered' | 'scheduled'> & { readonly dependant: string })
+  | (OfBenefit & Moved<'pending cover', string>)
   | (OfBenefit & Moved<'beneficiaries', 'confirmed'> & { readonly version: number })
   | (Moved<'consent', string> & Pick<Consent, 'name' | 'channel'>)
 
@@ -45,6 +50,7 @@ export type Why =
       | 'answers kept'
       | 'details corrected'
       | 'dependants'
+      | 'cover'
     )
   | ('swap' | 'offer change' | 'offer change undone' | 'declined' | 'declined, with a reason')
   | (
@@ -111,6 +117,7 @@ export function linesOf(applied: AppliedChange, who: Who, why: Why): StoredLine[
     { what: 'pending cancel', from: pendingCancel(before), to: pendingCancel(after) },
     after.cancel?.reason ?? why,
   )
+  note({ what: 'dependants', from: listVersion(before), to: listVersion(after) })
   for (const designation of after.designations) {
     const { benefit, version } = designation
     if (!before.designations.includes(designation))
@@ -140,6 +147,12 @@ export function linesOf(applied: AppliedChange, who: Who, why: Why): StoredLine[
         { what: 'planned end', benefit, from: earlier.endsAt, to: enrolment.endsAt },
         whyOf(enrolment, why),
       )
+    // The row that replaces a wrong one has its people.
+    for (const { why: reason = why, ...move } of coverMoves(
+      earlier ?? known.get(enrolment.corrects ?? ''),
+      enrolment,
+    ))
+      note(move, reason)
     if (earlier && state === 'void') {
       const right = after.enrolments.find(one => one.corrects === enrolment.id)
       note({ what: 'start', benefit, from: startOf(earlier), to: right && startOf(right) })
@@ -147,6 +160,45 @@ export function linesOf(applied: AppliedChange, who: Who, why: Why): StoredLine[
     }
   }
   return lines
+}
+
+function listVersion({ dependantsVersion }: User): string | undefined {
+  return dependantsVersion?.toString()
+}
+
+/** Who came, who went, and what is pending of it. Nobody goes with the enrolment itself, whose own line says that it ended. */
+function coverMoves(
+  earlier: Enrolment | undefined,
+  enrolment: Enrolment,
+): readonly (Move & { readonly why?: string | undefined })[] {
+  const { benefit, covered, pendingCover } = enrolment
+  if (!covered && !pendingCover && !earlier?.covered && !earlier?.pendingCover) return []
+  const ids = (one: Enrolment | undefined) =>
+    one ? coveredNow(one).map(({ dependantId }) => dependantId) : []
+  const [before, after] = [ids(earlier), ids(enrolment)]
+  const to = isInForce(enrolment) || enrolment.state === 'ended' ? 'covered' : 'scheduled'
+  return [
+    ...before
+      .filter(id => !after.includes(id))
+      .map(dependant => {
+        const row = covered?.findLast(({ dependantId }) => dependantId === dependant)
+        return { what: 'dependant', benefit, dependant, from: 'covered', why: row?.end?.reason } as const
+      }),
+    ...after
+      .filter(id => !before.includes(id))
+      .map(dependant => ({ what: 'dependant', benefit, dependant, to }) as const),
+    {
+      what: 'pending cover',
+      benefit,
+      from: pendingText(earlier?.pendingCover),
+      to: pendingText(pendingCover),
+    },
+  ]
+}
+
+/** Who will be covered, as the timeline writes it: the member, and the ids of the others. */
+export function pendingText(pending: Enrolment['pendingCover']): string | undefined {
+  return pending && ['member', ...pending.people.map(({ dependantId }) => dependantId)].join(' ')
 }
 
 /** A swap as the timeline writes it: each pair as `removed>added`, of which one side may be missing. */
@@ -296,7 +348,13 @@ function isNew({ offer }: User, startsAt: Instant): boolean {
 
 /** The part of its cover that lies before an instant, as a text to compare; `""`: none. */
 function coverUntil(enrolment: Enrolment, at: Instant): string {
-  const { startsAt, endsAt, version } = enrolment
+  const { startsAt, endsAt, version, covered } = enrolment
   if (!hasCover(enrolment) || startsAt >= at) return ''
-  return `${startsAt} ${Math.min(endsAt ?? at, at)} ${version}`
+  const others = (covered ?? []).flatMap(one => {
+    const days = daysOf(enrolment, one)
+    return days.startsAt < at && hasLength(days)
+      ? [`${one.dependantId} ${one.relationship} ${days.startsAt} ${Math.min(days.endsAt ?? at, at)}`]
+      : []
+  })
+  return [`${startsAt} ${Math.min(endsAt ?? at, at)} ${version}`, ...others].join()
 }

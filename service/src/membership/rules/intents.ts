@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { closed, enrolmentOf, newEnrolment, withEnrolment } from './enrolments.ts'
+import { coverable } from './family.ts'
 import {
   byEnrolledFirst,
   type Enrolment,
@@ -170,7 +171,9 @@ export function swapPair(user: User, pair: SwapPair, context: PairContext): User
   const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
   const offer = user.offer?.name
   if (!benefit || offer === undefined) return changed
-  const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
+  const dependants = coverable(benefit, pair.covered ?? [], at, terms)
+  const fresh = { benefit, offer, isFixed: false, pickedAt: at, startsAt: at, dependants }
+  const added = newEnrolment(changed, terms, fresh)
   // A swap does not wait: if the consent or the beneficiary is missing at its boundary, it fails.
   const actionDueAt = added.state === 'actionrequired' ? at : undefined
   return withEnrolment(changed, { ...added, pendingBy: 'swap', actionDueAt })

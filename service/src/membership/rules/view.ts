@@ -8,9 +8,13 @@ import type {
   User as WireUser,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import { worthOf } from '../../catalogue/tiers.ts'
+import { openCover, pendingPeople } from './cover.ts'
+import { coveredNow, pricedTerms } from './family.ts'
 import { type HistoryLine, type Move, type StoredLine, swapText } from './history.ts'
 import {
   type Consent,
+  type Covered,
   currentOffer,
   type Enrolment,
   hasPendingCancel,
@@ -122,8 +126,38 @@ export function viewEnrolment(
     state: enrolment.state satisfies EnrolmentState,
     startsattimestamp: hasStart(enrolment) ? formatTimestamp(enrolment.startsAt) : null,
     endsattimestamp: hasStart(enrolment) ? optional(enrolment.endsAt) : null,
+    ...viewCover(enrolment, terms),
   }
 }
+
+/** Who is covered and will be, for a benefit that is held under terms with tiers, or will be. */
+function viewCover(
+  enrolment: Enrolment,
+  terms: Terms,
+): Pick<HeldBenefit, 'tier' | 'dependants' | 'pendingcover'> {
+  const { pendingCover } = enrolment
+  const held = pricedTerms(terms, enrolment)
+  if (!held?.tiers && !pendingCover) return {}
+  const people = coveredNow(enrolment)
+  const coming = openCover(enrolment, terms)
+  return {
+    ...(held?.tiers && {
+      tier: worthOf(held, people.map(relationshipOf)).tier,
+      dependants: people.map(idOf),
+    }),
+    ...(pendingCover &&
+      coming && {
+        pendingcover: {
+          tier: worthOf(coming, pendingPeople(enrolment).map(relationshipOf)).tier,
+          dependants: pendingPeople(enrolment).map(idOf),
+          effectiveattimestamp: formatTimestamp(Math.max(pendingCover.at, enrolment.startsAt)),
+        },
+      }),
+  }
+}
+
+const relationshipOf = ({ relationship }: Pick<Covered, 'relationship'>) => relationship
+const idOf = ({ dependantId }: Pick<Covered, 'dependantId'>) => dependantId
 
 // An enrolment that waits for an action, or was stopped before it began, has no start.
 function hasStart(enrolment: Enrolment): boolean {
@@ -173,6 +207,10 @@ export function viewMove(move: Move): Pick<TimelineEntry, 'what' | 'from' | 'to'
       return { what: `${move.what} of ${move.benefit}`, ...text(move, formatTimestamp) }
     case 'benefit':
       return { what: `benefit ${move.benefit}`, ...text(move, String) }
+    case 'dependant':
+      return { what: `${move.what} ${move.benefit} ${move.dependant}`, ...text(move, String) }
+    case 'pending cover':
+      return { what: `${move.what} of ${move.benefit}`, ...text(move, String) }
     case 'beneficiaries':
       return { what: `beneficiaries ${move.benefit} ${move.version}`, ...text(move, String) }
     case 'consent':
@@ -213,8 +251,39 @@ function movesAhead(user: User): LineAhead[] {
     const from = isReplaced ? undefined : offer?.name
     lines.push({ at: pendingOffer.at, what: 'offer', from, to: pendingOffer.name, why: 'offer change' })
   }
-  for (const enrolment of user.enrolments) lines.push(...movesAheadOf(enrolment))
+  for (const enrolment of user.enrolments)
+    lines.push(...movesAheadOf(enrolment), ...coverMovesAhead(enrolment))
   return lines
+}
+
+/** Who will come and go while an enrolment lasts: by a pending change, or by age. */
+function coverMovesAhead(enrolment: Enrolment): LineAhead[] {
+  const { benefit, covered, pendingCover, endsAt } = enrolment
+  if ((!covered && !pendingCover) || !isLive(enrolment)) return []
+  const what = 'dependant'
+  const people = coveredNow(enrolment)
+  const coming = pendingCover && pendingPeople(enrolment)
+  const changesAt = Math.max(pendingCover?.at ?? 0, enrolment.startsAt)
+  const stays = (id: string) => !coming || coming.some(({ dependantId }) => dependantId === id)
+  return [
+    ...people.flatMap((one): LineAhead[] => {
+      const { dependantId: dependant, end } = one
+      const from = 'covered'
+      const isBefore = end !== undefined && (endsAt === undefined || end.at < endsAt)
+      if (isBefore && (stays(dependant) || end.at <= changesAt))
+        return [{ at: end.at, what, benefit, dependant, from, why: end.reason }]
+      return stays(dependant) ? [] : [{ at: changesAt, what, benefit, dependant, from, why: 'coverchanged' }]
+    }),
+    ...(coming ?? [])
+      .filter(one => !people.some(({ dependantId }) => dependantId === one.dependantId))
+      .map(
+        ({ dependantId: dependant }): LineAhead => ({
+          ...{ at: changesAt, what, benefit, dependant },
+          to: 'covered',
+          why: 'coverchanged',
+        }),
+      ),
+  ]
 }
 
 /** The coming start and end of one enrolment, by pending changes, its own end, and a missing action. */

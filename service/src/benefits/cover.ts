@@ -1,0 +1,133 @@
+import { type Instant, lockedFrom } from '../calendar/calendar.ts'
+import type { Price } from '../catalogue/model.ts'
+import { cutoffHours, isBoundaryLocked, nextBoundary } from '../membership/rules/boundary.ts'
+import { isSameSet, openCover, withCover } from '../membership/rules/cover.ts'
+import { withEnrolment } from '../membership/rules/enrolments.ts'
+import {
+  brokenRules,
+  type CoverRule,
+  coveredNow,
+  enrolmentWorth,
+  namedDependants,
+  refuseCover,
+  refuseUnknownDependants,
+} from '../membership/rules/family.ts'
+import type { Changed } from '../membership/rules/intents.ts'
+import { because, type Refusal, refuse } from '../membership/rules/refusal.ts'
+import {
+  type Enrolment,
+  hasPendingCancel,
+  heldEnrolment,
+  isInForce,
+  type User,
+} from '../membership/rules/state.ts'
+import type { Terms } from '../membership/rules/terms.ts'
+
+/** Who is covered at one side of a change, and what the person pays then. */
+export type CoverState = {
+  /** `''`: the benefit has no tiers yet. */
+  readonly tier: string
+  readonly dependants: readonly string[]
+  readonly cost: Pick<Price, 'cents' | 'per'>
+}
+
+/** A change of whom a benefit covers, made or previewed. */
+export type CoverChange = Changed & {
+  readonly benefit: string
+  /** Now, and from `effectiveAt` on. */
+  readonly before: CoverState
+  readonly after: CoverState
+  readonly effectiveAt: Instant
+  readonly lockedAt: Instant
+}
+
+/**
+ * Changes whom a benefit covers from the next boundary on, or from its start; it replaces what is pending for the benefit. The people
+ * who are covered already, or `undefined` for them, undo what is pending. Refused: an unknown dependant, a benefit that is not held
+ * or ends by then, people whom it may not cover, a pending cancel, and any change in the locked hours.
+ */
+export function changeCoverOf(
+  user: User,
+  { name, dependants }: { readonly name: string; readonly dependants: readonly string[] | undefined },
+  now: Instant,
+  terms: Terms,
+): CoverChange | Refusal {
+  const fieldOf = (index: number) => `dependants[${index}]`
+  const unknown = refuseUnknownDependants(terms, dependants ?? [], fieldOf)
+  if (unknown) return unknown
+  const held = heldEnrolment(user, name)
+  if (!held)
+    return refuse('ineligible', [because('name', 'not_held', 'name must be a benefit that the user holds')])
+  const benefit = openCover(held, terms)
+  if (!benefit) return noFamilyCover(dependants ?? [], fieldOf)
+  const hasBegun = isInForce(held)
+  const at = hasBegun ? nextBoundary(user, now, terms) : held.startsAt
+  const present = coveredNow(held).map(({ dependantId }) => dependantId)
+  const wanted = dependants ?? present
+  const isPresent = isSameSet(wanted, present)
+  const answer = {
+    benefit: name,
+    before: coverState(held, terms),
+    after: coverState(withCover(until(held, at), wanted, at, terms), terms),
+    effectiveAt: Math.max(at, now),
+    lockedAt: lockedFrom(at, cutoffHours(user, terms)),
+  }
+  const pending = held.pendingCover?.people.map(({ dependantId }) => dependantId)
+  if (isPresent ? !pending : pending && isSameSet(wanted, pending)) return { ...answer, user, events: [] }
+  if (hasPendingCancel(user)) return refuse('cancel_pending')
+  if (hasBegun && isBoundaryLocked(user, at, { now, terms })) return refuse('change_locked')
+  const people = namedDependants(terms, wanted)
+  if (!isPresent) {
+    const end = Math.min(held.endsAt ?? NEVER, held.ownEnd?.at ?? NEVER)
+    if (end <= at)
+      return refuse('ineligible', [
+        because('name', 'ends_before', 'name must be a benefit that does not end by then'),
+      ])
+    const candidates = people.map(one => ({ ...one, isCovered: present.includes(one.dependantid) }))
+    const broken = brokenRules(benefit, candidates, at, terms)
+    const refused = refuseCover(broken, id => fieldOf(wanted.indexOf(id)))
+    if (refused) return refused
+  }
+  const pendingCover = isPresent
+    ? undefined
+    : {
+        at,
+        people: people.map(({ dependantid, relationship }) => ({ dependantId: dependantid, relationship })),
+      }
+  return {
+    ...answer,
+    user: withEnrolment({ ...user, updatedAt: now }, { ...held, pendingCover }),
+    events: [],
+  }
+}
+
+const NEVER: Instant = Number.POSITIVE_INFINITY
+
+/** The enrolment with the ends by age that come before an instant, or at it. */
+function until(enrolment: Enrolment, at: Instant): Enrolment {
+  return {
+    ...enrolment,
+    covered: enrolment.covered?.map(one => (one.end && one.end.at <= at ? { ...one, isOver: true } : one)),
+  }
+}
+
+function coverState(enrolment: Enrolment, terms: Terms): CoverState {
+  const { tier = '', cost: { cents, per } = NOTHING } = enrolmentWorth(terms, enrolment) ?? {}
+  return {
+    tier,
+    dependants: coveredNow(enrolment).map(({ dependantId }) => dependantId),
+    cost: { cents, per },
+  }
+}
+
+const NOTHING = { cents: 0, per: 'month' } as const
+
+function noFamilyCover(ids: readonly string[], fieldOf: (index: number) => string): Refusal {
+  const broken = new Map(ids.map(id => [id, 'no_family_cover' satisfies CoverRule] as const))
+  return (
+    refuseCover(broken, id => fieldOf(ids.indexOf(id))) ??
+    refuse('dependant_not_eligible', [
+      because('name', 'no_family_cover', 'name must be a benefit that covers dependants'),
+    ])
+  )
+}

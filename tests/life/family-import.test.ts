@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
+import { type Imported, importMember } from '../../service/src/imports/import-member.ts'
+import { readMember } from '../../service/src/imports/read-member.ts'
+import type { CommandContext, Decided, Member } from '../../service/src/membership/command.ts'
+import { coveredNow, daysOf } from '../../service/src/membership/rules/family.ts'
+import type { Person } from '../../service/src/membership/rules/person.ts'
+import { isRefusal } from '../../service/src/membership/rules/refusal.ts'
+import { newUser } from '../../service/src/membership/rules/state.ts'
+import type { Terms } from '../../service/src/membership/rules/terms.ts'
+import type { Partner } from '../../service/src/partners/partner.ts'
+import { fileOf } from './catalogue.ts'
+import { familyCatalogue } from './family-catalogue.ts'
+
+const parsed = parseCatalogue(fileOf(familyCatalogue))
+if (!parsed.ok) throw new Error('the catalogue is broken')
+const { catalogue } = parsed
+const now = Date.parse('2026-10-20T16:00:00Z')
+let ids = 0
+const termsOf = (person?: Person): Terms => ({
+  zone: 'America/New_York',
+  today: { version: 1, catalogue },
+  version: () => catalogue,
+  partnerOffers: undefined,
+  dependants: () => person?.dependants ?? [],
+  residence: () => ({ dob: '1990-03-27', state: 'FL', zipcode: '33101' }),
+  newId: () => `id-${ids++}`,
+})
+
+const line = {
+  ...{ userid: 'm', firstname: 'Ada', lastname: 'King', email: 'ada@example.com', dob: '1990-03-27' },
+  ...{ state: 'FL', zipcode: '33101', offername: 'low', offersince: '2024-05-01' },
+  benefits: [{ name: 'hospital', startson: '2024-06-01' }],
+}
+const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' }
+const child = { relationship: 'child', firstname: 'Bob', lastname: 'King', dob: '2000-03-01' }
+
+function take(dependants: object[], { checks = false, member }: { checks?: boolean; member?: Member } = {}) {
+  const read = readMember({ ...line, dependants })
+  if ('length' in read) return { faults: read.map(({ field, code }) => `${field} ${code}`) }
+  const context: CommandContext = {
+    ...{ now, wasDue: false, member },
+    orNew: () => newUser({ partnerId: 'p', serviceId: 's', userid: 'm', at: now }),
+    terms: termsOf,
+  }
+  const options = { checks, raises: false, chargeFrom: undefined }
+  const decided = importMember(context, {
+    partner: { name: 'P', aliases: [] } as unknown as Partner,
+    member: read,
+    options,
+  })
+  if (isRefusal(decided)) return { faults: decided.reasons.map(({ field, code }) => `${field} ${code}`) }
+  return { decided: decided as Decided<Imported> }
+}
+
+test('a family moves in with the days on which each came, and is the same when it is read again', () => {
+  const family = [
+    { ...spouse, benefits: [{ name: 'dental' }, { name: 'hospital', startson: '2025-02-01' }] },
+    { ...child, benefits: [{ name: 'hospital' }] },
+  ]
+  const { decided } = take(family)
+  const { user, documents } = decided?.change ?? {}
+  if (!user) throw new Error('nobody moved in')
+  const days = user.enrolments.flatMap(one =>
+    coveredNow(one).map(covered => {
+      const { startsAt, endsAt } = daysOf(one, covered)
+      return [
+        one.benefit,
+        covered.relationship,
+        ...[startsAt, endsAt].map(at => at && new Date(at).toISOString().slice(0, 10)),
+      ]
+    }),
+  )
+  expect(days).toEqual([
+    ['dental', 'spouse', '2024-05-01', undefined],
+    ['hospital', 'spouse', '2025-02-01', undefined],
+    // 26 since March: no cover is taken away for the past.
+    ['hospital', 'child', '2024-06-01', '2026-11-01'],
+  ])
+  expect(decided?.answer(user)).toMatchObject({ is: 'taken', outside: [] })
+  const member = { user, person: () => documents?.profile as Person }
+  expect(take(family, { member }).decided?.answer(user)).toEqual({ is: 'equal' })
+  expect(take(family.slice(0, 1), { member }).decided?.answer(user)).toEqual({
+    is: 'different',
+    field: 'dependants',
+  })
+})
+
+test.each([
+  [
+    'a day before the benefit’s own',
+    [{ ...spouse, benefits: [{ name: 'hospital', startson: '2024-05-31' }] }],
+    'dependants[0].benefits[0].startson range',
+  ],
+  [
+    'a benefit that the member has not',
+    [{ ...spouse, benefits: [{ name: 'eyes' }] }],
+    'dependants[0].benefits[0] not_selectable',
+  ],
+  ['a birth date to come', [{ ...spouse, dob: '2026-10-21' }], 'dependants[0].dob future'],
+  ['a relationship that is none', [{ ...spouse, relationship: 'parent' }], 'dependants[0].relationship enum'],
+])('refuses %s', (_, dependants, fault) => {
+  expect(take(dependants).faults).toEqual([fault])
+})
+
+test('what the rules would not admit is reported, and refused with --check', () => {
+  const two = [spouse, { ...spouse, relationship: 'domesticpartner' }].map(one => ({
+    ...one,
+    benefits: [{ name: 'dental' }],
+  }))
+  const { decided } = take(two)
+  const user = decided?.change?.user
+  expect(user && decided?.answer(user)).toMatchObject({
+    outside: [{ field: 'dependants[1].benefits[0]', code: 'one_spouse' }],
+  })
+  expect(take(two, { checks: true }).faults).toEqual(['dependants[1].benefits[0] one_spouse'])
+})
