@@ -27,6 +27,22 @@ describe('the language of a link', () => {
     expect(await opened('es')).toBe('es')
   })
 
+  test('is its own in a frame, too, whatever the embedding page asks for', async () => {
+    const opened = async (own?: 'en' | 'es') => {
+      const linktoken = await rig.mintToken(own ? { locale: own } : {})
+      const answer = await fetch(`${rig.service}/embed/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ linktoken, origin: rig.host, locale: 'es' }),
+      })
+      return (
+        answer.headers.get('content-language') ??
+        (((await answer.json()) as { html: string }).html.match(/lang="(\w+)"/) ?? [])[1]
+      )
+    }
+    expect([await opened(), await opened('en')]).toEqual(['es', 'en'])
+  })
+
   test('chosen before the link is pressed is kept, too, until the person is erased', async () => {
     const userid = await rig.newPerson()
     const visitor = newVisitor(rig.service)

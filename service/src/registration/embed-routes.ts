@@ -82,7 +82,8 @@ async function exchangeToken(exchange: Exchange): Promise<FastifyReply> {
   const { origin } = asked
   if (!link.session.origins.includes(origin) || !link.partner.origins.includes(origin))
     return send(reply, 403, { code: 'ORIGIN_NOT_ALLOWED' })
-  const locale = asked.locale ?? (await localeFor(context, link, request.headers['accept-language']))
+  const named = link.session.locale ?? asked.locale
+  const locale = named ?? (await localeFor(context, link, request.headers['accept-language']))
   const input = { opener: newOpener(), locale, withResult: true, request }
   const opened = await spendLink(context, link, input)
   return opened ? send(reply, 200, await firstView(exchange, opened)) : refuse()
