@@ -11,16 +11,21 @@ import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { onNode } from '../cluster.ts'
 import type { Created } from '../command/place.ts'
-import { newDirectory, type Place, runJson, type ServiceProcess, startProcess } from '../command/process.ts'
+import {
+  newDirectory,
+  type Place,
+  runJson,
+  runKilledWhen,
+  type ServiceProcess,
+  startProcess,
+} from '../command/process.ts'
+import { timesOf } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
 import { type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
-import { canRunCluster, startOwnCluster } from './own-cluster.ts'
+import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
 import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
-
-// Only catches a hang: three servers and two services, on a machine that may be busy.
-vi.setConfig({ testTimeout: 600_000 })
 
 const canRun = canRunCluster && inject('testServer').kind === 'cluster'
 
@@ -100,6 +105,39 @@ async function nodesOf(place: Place): Promise<ReadonlyMap<string, string>> {
   return new Map(cells.map(({ cell, node }) => [cell, node]))
 }
 
+/** How often a move is killed; `lost-node` does it twice, too. */
+const kills = timesOf(1, 20)
+// Only catches a hang: three servers and two services, on a machine that may be busy.
+vi.setConfig({ testTimeout: 600_000 + kills * 60_000 })
+
+/** From when a partner is in no cell until it is in the other. */
+const MOVE_MS = 12_000
+
+/** Kills the move of a partner from the third cell, later in each round, and has it repeated or taken back. */
+async function killMove(
+  partnerId: string,
+  round: number,
+  { cluster, place }: { cluster: OwnCluster; place: Place },
+): Promise<void> {
+  const database = openDatabase({ url: cluster.url }, { max: 1, ...patientDatabase })
+  let since: number | undefined
+  const watching = setInterval(async () => {
+    const [row] = await database.query<{ cell: string }>(
+      sql`select cell from partners where partner_id = ${partnerId}`,
+    )
+    if (row?.cell === '') since ??= performance.now()
+  }, 50)
+  const isTime = () => since !== undefined && performance.now() - since > (MOVE_MS * round) / kills
+  await runKilledWhen(['cell', 'assign', partnerId, 'cell_1'], place, isTime)
+  clearInterval(watching)
+  await database.close()
+  // What the killed command had sent may still be under way.
+  await vi.waitFor(() => runJson(['cell', 'assign', partnerId, 'cell_3'], place), {
+    timeout: 180_000,
+    interval: 1000,
+  })
+}
+
 test.runIf(canRun)(
   'a partner and cells move, and a node is added, under load: nothing is lost or twice, and who is refused is told to come again',
   async () => {
@@ -138,6 +176,11 @@ test.runIf(canRun)(
     })
     expect(whileAssigned).toEqual([expect.any(Number), 0, 0])
     expect(whileAssigned[0]).toBeGreaterThan(0)
+    const [, ...whileKilled] = await during(tenants, async () => {
+      for (let round = 0; round < kills; round += 1)
+        await killMove(mover.partnerid, round, { cluster, place })
+    })
+    expect(whileKilled).toEqual([0, 0])
 
     expect(new Set((await nodesOf(place)).values())).toEqual(new Set([first]))
     await during(tenants, () =>
