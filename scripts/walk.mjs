@@ -96,19 +96,30 @@ async function walk(probes, requests) {
   const take = async () => new Set((await Promise.all(probes.map(probe => probe.take()))).flat())
   // What a first request loads or fills is not its path.
   for (const { prepare, send } of Object.values(requests)) await send(await prepare())
-  await take()
-  await sleep(IDLE_MS)
-  const idle = await take()
+  const idle = await inEach(async () => {
+    await take()
+    await sleep(IDLE_MS)
+    return take()
+  })
   const lists = {}
   for (const [kind, { prepare, send }] of Object.entries(requests)) {
     if (asked.length > 0 && !asked.includes(kind)) continue
-    const prepared = await prepare()
-    await sleep(500)
-    await take()
-    await send(prepared)
-    lists[kind] = [...(await take())].filter(file => !idle.has(file)).toSorted()
+    const run = await inEach(async () => {
+      const prepared = await prepare()
+      await sleep(500)
+      await take()
+      await send(prepared)
+      return take()
+    })
+    lists[kind] = [...run].filter(file => !idle.has(file)).toSorted()
   }
   return lists
+}
+
+/** The files that are in each of three samples: what runs once in a while beside a request, or in an idle process, is neither's. */
+async function inEach(sample) {
+  const samples = [await sample(), await sample(), await sample()]
+  return new Set([...samples[0]].filter(file => samples.every(one => one.has(file))))
 }
 
 /** The coverage of a process: `take` gives the files of which a function ran since it was last taken. */
