@@ -356,6 +356,7 @@ CREATE TABLE public.held_periods (
     ends_at timestamp with time zone,
     catalogue_version integer NOT NULL,
     is_offer boolean NOT NULL,
+    who text,
     CONSTRAINT held_periods_check CHECK (((ends_at IS NULL) OR (ends_at >= starts_at)))
 );
 
@@ -622,6 +623,7 @@ CREATE TABLE public.statement_lines (
     insurer text NOT NULL,
     about text NOT NULL,
     days integer,
+    tier text,
     CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['benefit'::text, 'offer'::text, 'adjustment'::text])))
 );
 

@@ -43,7 +43,7 @@ export type UnreleasedChange = {
  */
 export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
-    text: 'The lines of a statement say in `days` how many days they charge.',
+    text: 'The lines of a statement say in `days` how many days they charge, and in `tier` at which price of a benefit for families.',
     names: ['StatementLine'],
   },
   {

@@ -50,6 +50,9 @@ export const StatementLine = shape('StatementLine', {
   days: Type.Integer({
     description: 'How many days from `fromdate` to `todate` were in force; a gap leaves some out',
   }),
+  tier: Type.Optional(
+    string('Of a benefit that may cover dependants: whose price it is, that of the first day counted'),
+  ),
 })
 /** The shape of {@link StatementLine}. */
 export type StatementLine = Static<typeof StatementLine>

@@ -427,3 +427,52 @@ test('the days of each stand in the table, and go with an erasure', async () => 
   await partner.client.eraseUser({ userid })
   expect(await days()).toEqual([])
 })
+
+describe('a statement', () => {
+  const linesOf = async (month: string) => (await partner.client.listStatementLines({ month })).lines
+  const dentalOf = async (month: string) => (await linesOf(month)).find(({ name }) => name === 'dental')
+  const csvOf = async (month: string) => {
+    const headers = {
+      ...{ authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
+      accept: 'text/csv',
+    }
+    const answer = await fetch(`${stage.service.baseUrl}/statements/${month}/lines`, { headers })
+    return (await answer.text()).split('\r\n')
+  }
+
+  test('has one line at the tier of the first day counted, and the new one from the next month on', async () => {
+    const [first = '', second = ''] = await createWith([ofDental(grace), ada], { benefits: ['solo'] })
+    await cover('dental', [first, second])
+    await partner.to('2026-11-02T12:00')
+    expect(await linesOf('2026-10')).toMatchObject([
+      { name: 'dental', tier: 'mespouse', personcents: 1900 },
+      { name: 'solo' },
+      { kind: 'offer' },
+    ])
+    expect((await linesOf('2026-10')).filter(line => 'tier' in line)).toHaveLength(1)
+    expect(await dentalOf('2026-11')).toMatchObject({ tier: 'family', personcents: 3000 })
+    // Somebody who comes back alone within the month is charged so from the next.
+    await partner.client.cancelUser({ userid, effective: 'immediate' })
+    await partner.to('2026-11-09T12:00')
+    await partner.create(userid, { offername: 'low' })
+    expect(await dentalOf('2026-11')).toMatchObject({ tier: 'family', personcents: 3000 })
+    await partner.to('2026-12-09T12:00')
+    expect(await dentalOf('2026-12')).toMatchObject({ tier: 'me', personcents: 1000 })
+    // Final by now.
+    expect(await dentalOf('2026-10')).toMatchObject({ tier: 'mespouse', personcents: 1900 })
+    const [header = '', row = ''] = await csvOf('2026-10')
+    expect([header.split(',').at(-1), row.split(',').at(-1)]).toEqual(['tier', 'mespouse'])
+  })
+
+  test('keeps what an erased user is charged for, and has no column without a tier', async () => {
+    await createWith([ofDental(grace), ofDental(ada)])
+    await partner.to('2026-11-02T12:00')
+    await partner.client.eraseUser({ userid })
+    expect(await dentalOf('2026-11')).toMatchObject({ userid: '', tier: 'family', personcents: 3000 })
+    await partner.create('alone', { offername: 'bare' })
+    const other = await stage.newPartner('America/New_York')
+    await other.create('alone', { offername: 'bare' })
+    partner = other
+    expect((await csvOf('2026-10'))[0]?.split(',').at(-1)).toBe('days')
+  })
+})

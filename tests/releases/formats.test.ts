@@ -191,7 +191,7 @@ async function statementOf(): Promise<string> {
   const pages = (async function* () {
     yield [{ ...shown, line: { ...line, ...more } }]
   })()
-  for await (const part of csvOf(pages)) text += part
+  for await (const part of csvOf(pages, false)) text += part
   return text
 }
 

@@ -7,7 +7,7 @@ import type { Caller } from '../partners/authenticate.ts'
 import type { CountContext } from './count.ts'
 import { csvOf } from './csv-file.ts'
 import { monthsOf } from './months.ts'
-import { readPage, readPages, readPlace, wireLine, writePlace } from './pages.ts'
+import { hasTierColumn, readPage, readPages, readPlace, wireLine, writePlace } from './pages.ts'
 import { openTotals, viewStatements } from './totals.ts'
 
 type StatementOperation = Extract<OperationId, 'listStatements' | 'listStatementLines'>
@@ -34,7 +34,9 @@ export function statementHandlers(
       const query = { month, months, from: readPlace(request.query.after), isForOperator: false }
       if (wantsCsv(request.headers.accept))
         return new ReadyStream(
-          Readable.from(csvOf(readPages(context, partner, query))),
+          Readable.from(
+            csvOf(readPages(context, partner, query), await hasTierColumn(context, partner, query)),
+          ),
           'text/csv; charset=utf-8',
         )
       const { lines, next } = await readPage(context, partner, query)

@@ -2,6 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import { loadedUserOf, loadUsersWithDocuments, personOf } from '../membership/reading/load.ts'
 import { applyDueChanges } from '../membership/rules/apply-due.ts'
+import { daysOf } from '../membership/rules/family.ts'
 import { offerPeriodsOf } from '../membership/rules/history.ts'
 import { hasCover, versionsOf } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -22,7 +23,9 @@ export async function heldAt(
   const { today } = context.terms(partner, () => undefined)
   const { benefits, pending } = held
   const offers = pending ? [...held.offers, { ...pending, version: today.version }] : held.offers
-  await context.prepareTerms([...benefits, ...offers].map(({ version }) => version))
+  await context.prepareTerms(
+    [...benefits, ...offers].flatMap(({ version, tiersFrom }) => [version, tiersFrom?.version ?? version]),
+  )
   return { benefits, offers }
 }
 
@@ -59,9 +62,14 @@ async function withDueChanges(
     ]),
   )
   return {
-    benefits: enrolments
-      .filter(hasCover)
-      .map(({ benefit, version, startsAt, endsAt }) => ({ name: benefit, version, startsAt, endsAt })),
+    benefits: enrolments.filter(hasCover).map(one => ({
+      ...{ name: one.benefit, version: one.version, startsAt: one.startsAt, endsAt: one.endsAt },
+      tiersFrom: one.tiersFrom,
+      covered: one.covered?.map(({ relationship, ...days }) => ({
+        relationship,
+        ...daysOf(one, { relationship, ...days }),
+      })),
+    })),
     offers: [...offers.values()],
   }
 }

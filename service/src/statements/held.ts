@@ -1,5 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { type Month, type MonthName, monthAt } from '../calendar/month.ts'
+import type { Relationship } from '../catalogue/model.ts'
 import type { Executor } from '../db/database.ts'
 import { readTimestamp } from '../db/read-timestamp.ts'
 import { fragment, sql, timestamp } from '../db/sql.ts'
@@ -75,12 +76,20 @@ export async function loadHeld(
       where ${ofPage} and (${month?.name ?? null}::text is null or month > ${month?.name ?? null}::text)
       union all
       select service_id, false, null, 'benefit|' || benefit || '|' || ${times}
+        || coalesce('|' || tiers_version || '|' || tiers_at, '')
       from enrolments
       where ${ofPage} and state in ('scheduled', 'enrolled', 'endscheduled', 'ended')
         and (${endsAt}::timestamptz is null or starts_at <= ${endsAt})
         and (${startsAt}::timestamptz is null or ends_at is null or ends_at >= ${startsAt})
       union all
+      select service_id, false, null, 'cover|' || benefit || '|' || relationship || '|' ||
+        greatest(starts_at, ${before}) || '|' || coalesce(least(ends_at, ${after})::text, '')
+      from covered_dependants
+      where ${ofPage} and counts and (${endsAt}::timestamptz is null or starts_at <= ${endsAt})
+        and (${startsAt}::timestamptz is null or ends_at is null or ends_at >= ${startsAt})
+      union all
       select service_id, false, null, case when is_offer then 'offer|' else 'benefit|' end || name || '|' || ${times}
+        || coalesce('|||' || replace(who, ',', ' '), '')
       from held_periods where ${ofPage}
     ) as known
     group by service_id having bool_or(is_user) order by service_id`)
@@ -95,7 +104,7 @@ export async function loadHeld(
 function heldOf(text: string): Held {
   const parts = text.split(',').map(one => one.split('|'))
   const periodsOf = (kind: string) =>
-    parts.flatMap(([what, name = '', version, startsAt = '', endsAt = '']) =>
+    parts.flatMap(([what, name = '', version, startsAt = '', endsAt = '', ...tiers]) =>
       what === kind
         ? [
             {
@@ -103,10 +112,29 @@ function heldOf(text: string): Held {
               version: Number(version),
               startsAt: readTimestamp(startsAt),
               endsAt: endsAt === '' ? undefined : readTimestamp(endsAt),
+              ...familyOf(name, readTimestamp(startsAt), tiers),
             },
           ]
         : [],
     )
+  const covers = parts.filter(([what]) => what === 'cover')
+  const familyOf = (benefit: string, start: Instant, [version = '', at = '', who]: string[]) => {
+    const of = covers.filter(([, name]) => name === benefit)
+    const times = of.map(([, , relationship, startsAt = '', endsAt = '']) => ({
+      relationship: relationship as Relationship,
+      startsAt: readTimestamp(startsAt),
+      endsAt: endsAt === '' ? undefined : readTimestamp(endsAt),
+    }))
+    const gone = (who?.split(' ') ?? []).filter(Boolean).map(relationship => ({
+      relationship: relationship as Relationship,
+      startsAt: start,
+      endsAt: undefined,
+    }))
+    return {
+      ...(times.length + gone.length > 0 && { covered: [...times, ...gone] }),
+      ...(version !== '' && { tiersFrom: { version: Number(version), at: readTimestamp(at) } }),
+    }
+  }
   const isMarked = (mark: string) => parts.some(([what]) => what === mark)
   return {
     benefits: periodsOf('benefit'),

@@ -4,9 +4,9 @@
  */
 import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calendar.ts'
 import type { Month } from '../calendar/month.ts'
-import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
+import type { Catalogue, MonthMode, Offer, Relationship } from '../catalogue/model.ts'
 import { worthOf } from '../catalogue/tiers.ts'
-import { hasLength } from '../membership/rules/state.ts'
+import { type Enrolment, hasLength } from '../membership/rules/state.ts'
 import { centsOf, daysIn, monthModeOf, type Span } from './amounts.ts'
 
 /** A time for which a user had, has or will have a benefit or an offer, and the catalogue version under which it began. */
@@ -15,6 +15,17 @@ export type Period = {
   readonly version: number
   readonly startsAt: Instant
   /** `undefined`: no end is set. */
+  readonly endsAt: Instant | undefined
+  /** Who else is covered by the benefit, and when; of an erased user, who was all the time. */
+  readonly covered?: readonly CoveredTime[] | undefined
+  /** A later version whose prices hold since an instant. */
+  readonly tiersFrom?: Enrolment['tiersFrom']
+}
+
+/** A time in which a benefit covers a dependant. */
+export type CoveredTime = {
+  readonly relationship: Relationship
+  readonly startsAt: Instant
   readonly endsAt: Instant | undefined
 }
 
@@ -36,6 +47,8 @@ export type Line = {
   readonly insurer: string
   /** The month that an adjustment corrects; else `""`. */
   readonly about: string
+  /** The tier whose prices it has; absent where the benefit has none. */
+  readonly tier?: string | undefined
 }
 
 /** Finds the catalogue of a version. */
@@ -74,8 +87,15 @@ function benefitLine(times: Times, context: Context): Line {
   const { catalogues, offers, month } = context
   const [first] = times
   const last = times.at(-1) ?? first
-  const terms = times.map(({ name, version }) => catalogues(version).benefits.get(name))
-  const worths = terms.map(benefit => benefit && worthOf(benefit))
+  const from = ({ startsAt }: Period) => Math.max(startsAt, month.startsAt)
+  const terms = times.map(time => {
+    const { name, version, tiersFrom } = time
+    const own = tiersFrom && tiersFrom.at <= from(time) ? tiersFrom.version : version
+    return catalogues(own).benefits.get(name)
+  })
+  // The month has one tier, that of its first day: a change within it counts from the next.
+  const who = coveredAt(first, from(first))
+  const worths = terms.map(benefit => benefit && worthOf(benefit, who))
   const spans = times.map(time => {
     const start = termsOf(offerAt(offers, time.startsAt), catalogues)
     const end = termsOf(offerAt(offers, lastInstant(time)), catalogues)
@@ -98,7 +118,14 @@ function benefitLine(times: Times, context: Context): Line {
     insurercents: amountOf('premium'),
     insurer: terms[0]?.insurer?.insurer ?? terms[0]?.insurer?.name ?? '',
     about: '',
+    ...(worths[0]?.tier && { tier: worths[0].tier }),
   }
+}
+
+function coveredAt({ covered = [] }: Period, at: Instant): Relationship[] {
+  return covered
+    .filter(({ startsAt, endsAt }) => startsAt <= at && (endsAt === undefined || at < endsAt))
+    .map(({ relationship }) => relationship)
 }
 
 function offerLine(times: Times, context: Context): Line {

@@ -159,9 +159,31 @@ export function readPages(
   return everyPage(from => readPage(context, partner, { ...query, from }), query.from)
 }
 
+/**
+ * Whether the file of a month has the column `tier`: where one of its lines has a tier (contract §19). Lines are read for that only where
+ * any version of the catalogue has tiers.
+ */
+export async function hasTierColumn(
+  context: CountContext,
+  partner: Partner,
+  query: PageQuery,
+): Promise<boolean> {
+  await context.prepareTerms([])
+  const { today } = context.terms(partner, () => undefined)
+  const versions = Array.from({ length: today.version }, (_, index) => index + 1)
+  await context.prepareTerms(versions)
+  const { version } = context.terms(partner, () => undefined)
+  const isTiered = versions.some(one => [...version(one).benefits.values()].some(({ tiers }) => tiers))
+  if (!isTiered) return false
+  const pages = everyPage(from => readLines(context, partner, { ...query, from }), FIRST_PLACE)
+  for await (const lines of pages) if (lines.some(({ line }) => line.tier !== undefined)) return true
+  return false
+}
+
 /** A line as the API names its members. */
 export function wireLine({ serviceId, userid, moredetails, line }: ShownLine) {
-  const { kind, name, offer, fromdate, todate, personcents, takenby, partnercents, about, days }: Line = line
+  const { kind, name, offer, fromdate, todate, personcents, takenby, partnercents, about, days, tier }: Line =
+    line
   return {
     userid,
     serviceid: serviceId,
@@ -176,5 +198,6 @@ export function wireLine({ serviceId, userid, moredetails, line }: ShownLine) {
     about,
     moredetails,
     days,
+    ...(tier !== undefined && { tier }),
   }
 }

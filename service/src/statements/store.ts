@@ -85,6 +85,7 @@ const lineFields: Columns<StoredLine> = {
   insurer: column.text(({ line }) => line.insurer),
   about: column.text(({ line }) => line.about),
   days: column.integer(({ line }) => line.days),
+  tier: column.text(({ line }) => line.tier),
 }
 
 /** Stores the lines of a slice. */
@@ -92,7 +93,7 @@ export async function insertLines(tx: Executor, lines: readonly StoredLine[]): P
   await tx.query(sql`
     insert into statement_lines (${namesOf(lineFields)})
     select partner_id, month, service_id, place, kind, name, offer, from_date::date, to_date::date, person_cents::bigint,
-      taken_by, partner_cents::bigint, insurer_cents::bigint, insurer, about, days
+      taken_by, partner_cents::bigint, insurer_cents::bigint, insurer, about, days, tier
     from ${rowsOf(lineFields, lines)}`)
 }
 
@@ -121,10 +122,11 @@ type LineRow = {
   insurer: string
   about: string
   days: number | null
+  tier: string | null
 }
 
 const lineColumns = fragment`l.service_id, l.place, l.month, l.kind, l.name, l.offer, l.from_date::text, l.to_date::text,
-  l.person_cents, l.taken_by, l.partner_cents, l.insurer_cents, l.insurer, l.about, l.days`
+  l.person_cents, l.taken_by, l.partner_cents, l.insurer_cents, l.insurer, l.about, l.days, l.tier`
 
 /** The stored lines of a month from a user and a place on. */
 export async function loadLines(
@@ -183,6 +185,7 @@ function userLineOf(row: LineRow): UserLine {
       insurercents: row.insurer_cents,
       insurer: row.insurer,
       about: row.about,
+      ...(row.tier !== null && { tier: row.tier }),
       // Lines that were made final before this was kept have none.
       days: row.days ?? dayOf(row.to_date) - dayOf(row.from_date) + 1,
     },

@@ -5,7 +5,7 @@ import type { CountContext } from '../../statements/count.ts'
 import { operatorCsvOf } from '../../statements/csv-file.ts'
 import { finalizeMonths } from '../../statements/finalize.ts'
 import { type Months, monthsOf } from '../../statements/months.ts'
-import { everyPage, FIRST_PLACE, readLines, readPages } from '../../statements/pages.ts'
+import { everyPage, FIRST_PLACE, hasTierColumn, readLines, readPages } from '../../statements/pages.ts'
 import type { UserLine } from '../../statements/store.ts'
 import { dollars, openSummary } from '../../statements/summary.ts'
 import { openTotals, viewStatements } from '../../statements/totals.ts'
@@ -53,7 +53,8 @@ const show: Command = {
       const insurer = input.text('insurer')
       if (input.flag('csv')) {
         const pages = ofInsurer(readPages(context, partner, query), insurer)
-        for await (const text of operatorCsvOf(pages)) writeAnswer(text)
+        const withTier = await hasTierColumn(context, partner, query)
+        for await (const text of operatorCsvOf(pages, withTier)) writeAnswer(text)
         return
       }
       const isFinal = months.finals.some(final => final.month === month.name)

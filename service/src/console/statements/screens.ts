@@ -3,7 +3,7 @@ import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { deskCsvOf } from '../../statements/csv-file.ts'
 import { type Months, monthsOf } from '../../statements/months.ts'
-import { everyPage, FIRST_PLACE, readLines } from '../../statements/pages.ts'
+import { everyPage, FIRST_PLACE, hasTierColumn, readLines } from '../../statements/pages.ts'
 import { dollars, type NameTotals, openSummary, type Summary } from '../../statements/summary.ts'
 import { type LineOfUser, linesOfUser } from '../../statements/user-lines.ts'
 import { ownPartner } from '../partners.ts'
@@ -106,7 +106,9 @@ async function linesFile(visit: OperatorVisit): Promise<Answer> {
   const { partner, months, month } = await monthOf(visit)
   await record(visit, { action: 'export lines of a month', partner })
   // Without the partner's own facts of its people, which are personal data: no reason was given to see them.
-  const content = deskCsvOf(linesOf(visit, { partner, months, month }))
+  const query = { month, months, from: FIRST_PLACE, isForOperator: true }
+  const withTier = await hasTierColumn(visit.context.counting, partner, query)
+  const content = deskCsvOf(linesOf(visit, { partner, months, month }), withTier)
   return { file: `lines-${month.name}.csv`, type: CSV, content }
 }
 

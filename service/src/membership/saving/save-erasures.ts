@@ -1,7 +1,9 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { type Columns, column, listOf, within } from '../../db/columns.ts'
+import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
 import { fragment, type Query, sql, timestamp } from '../../db/sql.ts'
 import { userKey } from '../records/sealed.ts'
+import { coveredAt, daysOf } from '../rules/family.ts'
+import type { Enrolment, User } from '../rules/state.ts'
 import { checkToldLines } from './farewells.ts'
 import { refusedHash } from './refused-creates.ts'
 import { erasedTables } from './tables.ts'
@@ -51,7 +53,8 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query
       decided_at = coalesce(r.decided_at, ${timestamp(at)}::timestamptz)
     from ${gone}
     where r.partner_id = row.partner_id and r.service_id = row.service_id`,
-    // A month is charged for what was held in it, by whomever.
+    // A month is charged for what was held in it, by whomever; at the price of those who were covered, which comes first.
+    ...familyPeriods(users),
     sql`
     insert into held_periods (partner_id, service_id, name, starts_at, ends_at, catalogue_version, is_offer)
     select e.partner_id, e.service_id, e.benefit, e.starts_at, e.ends_at, e.catalogue_version, false
@@ -85,6 +88,57 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query
     from ${gone}
     where k.partner_id = row.partner_id and k.service_id = row.service_id and k.sealed_answer is not null`,
   ]
+}
+
+type FamilyPeriod = {
+  readonly user: User
+  readonly name: string
+  readonly startsAt: Instant
+  readonly endsAt: Instant
+  readonly version: number
+  readonly who: string
+}
+
+const familyColumns: Columns<FamilyPeriod> = {
+  ...within(userKey, ({ user }: FamilyPeriod) => user),
+  name: column.text(({ name }) => name),
+  starts_at: column.instant(({ startsAt }) => startsAt),
+  ends_at: column.instant(({ endsAt }) => endsAt),
+  catalogue_version: column.integer(({ version }) => version),
+  is_offer: column.boolean(() => false),
+  who: column.text(({ who }) => who),
+}
+
+/** The times in which the same people were covered, of enrolments that covered others or changed their prices. */
+function familyPeriods(users: readonly User[]): Query[] {
+  const periods = users.flatMap(user => user.enrolments.flatMap(enrolment => periodsOf(user, enrolment)))
+  return periods.length === 0
+    ? []
+    : [
+        sql`
+    insert into held_periods (${namesOf(familyColumns)}) select * from ${listOf(familyColumns, periods)}
+    on conflict (partner_id, service_id, name, starts_at) do nothing`,
+      ]
+}
+
+function periodsOf(user: User, enrolment: Enrolment): FamilyPeriod[] {
+  const { state, covered = [], tiersFrom, startsAt, endsAt } = enrolment
+  if (state !== 'ended' || endsAt === undefined || (covered.length === 0 && !tiersFrom)) return []
+  const days = covered.map(one => daysOf(enrolment, one))
+  const cuts = [
+    startsAt,
+    tiersFrom?.at ?? startsAt,
+    ...days.flatMap(one => [one.startsAt, one.endsAt ?? endsAt]),
+  ]
+  const starts = [...new Set(cuts)].filter(at => at >= startsAt && at < endsAt).sort((a, b) => a - b)
+  return starts.map((at, index) => ({
+    ...{ user, name: enrolment.benefit, startsAt: at, endsAt: starts[index + 1] ?? endsAt },
+    version: tiersFrom && tiersFrom.at <= at ? tiersFrom.version : enrolment.version,
+    who: coveredAt(enrolment, at)
+      .map(({ relationship }) => relationship)
+      .sort()
+      .join(),
+  }))
 }
 
 /** Waits for a run of a feed that is about to tell an insurer of one of these users: it holds their keys until it is stored. */
