@@ -8,6 +8,7 @@ import { type ClientOptions, createClient, type PartnerClient } from '../client/
 import { type RequestLimits, scopeNames } from '../contract/src/index.ts'
 import { openConsole } from '../service/src/assembly/console.ts'
 import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
+import type { Language } from '../service/src/catalogue/model.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
@@ -118,6 +119,8 @@ export async function startTestService(
     trustProxy?: readonly string[]
     /** The identity provider at which the console's operators sign in. */
     signIn?: ProviderSettings
+    /** Drafts of the page's languages that people may choose. */
+    drafts?: readonly Language[]
     /** How many cells it has where the tests run on a cluster; one unless it is given. */
     cells?: number
     /** Whether it rewrites the table of data keys by itself, as the embedded database is kept. */
@@ -173,6 +176,7 @@ export async function startTestService(
       trustProxy: trustProxy ?? [],
       // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { atOnce: 224, patienceMs: 60_000 },
+      drafts: options.drafts,
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
       ...(options.rewritesKeys
         ? { rewriteKeys: (cell: string) => rewriteTable(address, { table: 'data_keys', cell }) }

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import { YEAR_MS } from './calendar/time.ts'
+import { LANGUAGES, type Language } from './catalogue/model.ts'
 import {
   isDatabaseUrl,
   readBaseUrl,
@@ -10,6 +11,7 @@ import {
   readNetworks,
   readProxy,
 } from './config-addresses.ts'
+import { languageNamed } from './http/locale.ts'
 import { defaultRequestLimits } from './http/request-limits.ts'
 import { defaultTurnLimits } from './http/shedding/shedding.ts'
 import type { TurnLimits } from './http/shedding/turns.ts'
@@ -39,6 +41,8 @@ export type Config = {
   readonly consoleSignIn: string | undefined
   /** `mailto:` or https: the contact for reports of vulnerabilities. */
   readonly securityContact: string | undefined
+  /** Drafts of the page's languages that people may choose. */
+  readonly drafts: readonly Language[]
   readonly databaseConnections: number
   /** How many processes `serve` runs. */
   readonly processes: number | 'auto'
@@ -67,6 +71,7 @@ const known = new Set([
   'ENROLMENT_CONSOLE_SIGN_IN',
   'ENROLMENT_DATA',
   'ENROLMENT_DATABASE_CONNECTIONS',
+  'ENROLMENT_DRAFTS',
   'ENROLMENT_DRAIN_SECONDS',
   'ENROLMENT_ERASURES',
   'ENROLMENT_FAILED_AUTHENTICATIONS',
@@ -127,6 +132,7 @@ export function readConfig(environment: Environment): Config {
     consoleUrl: readConsoleUrl(environment['ENROLMENT_CONSOLE_BASE_URL']),
     consoleSignIn: environment['ENROLMENT_CONSOLE_SIGN_IN'] || undefined,
     securityContact: readContact(environment['ENROLMENT_SECURITY_CONTACT']),
+    drafts: readDrafts(environment['ENROLMENT_DRAFTS'] || ''),
     logLevel: readLogLevel(environment['ENROLMENT_LOG'] || 'info'),
     // A stop by hand in a test or a terminal should not take long; an orchestrator with a slow load balancer sets more.
     drainSeconds: readNumber('ENROLMENT_DRAIN_SECONDS', [0, 300], 1),
@@ -174,6 +180,18 @@ function readLogLevel(text: string): LogLevel {
   const level = logLevels.find(one => one === text)
   if (!level) throw new OperatorError(`ENROLMENT_LOG must be one of ${logLevels.join(', ')}.`)
   return level
+}
+
+function readDrafts(text: string): readonly Language[] {
+  const names = text.split(',').map(name => name.trim())
+  return names.flatMap(name => {
+    const language = languageNamed(name, LANGUAGES)
+    if (name !== '' && !language)
+      throw new OperatorError(
+        `ENROLMENT_DRAFTS must name languages of the page, with commas: ${LANGUAGES.join(', ')}.`,
+      )
+    return language ?? []
+  })
 }
 
 function readProcesses(text: string): Config['processes'] {

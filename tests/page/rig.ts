@@ -65,7 +65,9 @@ export type Rig = {
 export const backTo = 'http://localhost:4/benefits'
 
 /** Starts the three sites. The browser's files must be built: `npm test` does so. */
-export async function startRig(options: { startAt?: number } = {}): Promise<Rig> {
+export async function startRig(
+  options: Pick<NonNullable<Parameters<typeof startTestService>[0]>, 'startAt' | 'drafts' | 'catalogue'> = {},
+): Promise<Rig> {
   const running = await startTestService(options)
   const partner = await running.newPartner({ name: 'Harbor Rides' })
   const hostServer = await listen((request, response) => hostPage(request, response, rig))

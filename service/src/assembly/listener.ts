@@ -10,6 +10,7 @@ import { mountOAuth } from '../oauth/handlers.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
 import { type Quiet, refuseWhileQuiet } from '../quiet.ts'
 import { mountRegistration } from '../registration/mount.ts'
+import { offeredLanguages } from '../registration/views/say.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { mountFiles } from '../system/files.ts'
 import { loadMetrics } from '../system/load-metrics.ts'
@@ -217,6 +218,7 @@ function mountRegistrationPage(
     reader: users.reader,
     keyring,
     mode,
+    languages: offeredLanguages(options.drafts),
     clock,
     terms: users.terms,
     baseUrl,

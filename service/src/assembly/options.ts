@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { BulksElsewhere } from '../bulk/open-bulks.ts'
+import type { Language } from '../catalogue/model.ts'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
 import type { FeedPlaces } from '../feeds/run.ts'
@@ -60,6 +61,8 @@ export type ServiceOptions = {
   readonly requestLimits?: RequestLimits
   /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */
   readonly securityContact?: string | undefined
+  /** Drafts of the page's languages that people may choose. */
+  readonly drafts?: readonly Language[] | undefined
   /** How many processes share the machine's memory; absent: this one has it alone. */
   readonly processes?: number
   /** Tells the other processes that share the address; absent: there are none. */

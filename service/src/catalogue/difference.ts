@@ -4,6 +4,7 @@ import {
   type Catalogue,
   type Covers,
   howToUse,
+  LANGUAGES,
   type Offer,
   type Price,
   type Rate,
@@ -150,10 +151,7 @@ function filled(entries: readonly Entry[]): Fields {
 }
 
 function texts(field: string, text: Bilingual | undefined): Entry[] {
-  return [
-    [`${field} (en)`, text?.en],
-    [`${field} (es)`, text?.es],
-  ]
+  return LANGUAGES.map(language => [`${field} (${language})`, text?.[language]])
 }
 
 function ruleTexts(rules: readonly Rule[]): Entry[] {

@@ -1,7 +1,29 @@
 import type { PlainDate } from '../calendar/calendar.ts'
 
-/** A text in both languages of the page. */
-export type Bilingual = { readonly en: string; readonly es: string }
+/** The languages of the page. Each but English is a file of `service/assets/page`, which says whether it is a draft. */
+export const LANGUAGES = ['en', 'es', 'fr'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** The languages that each text has; the contract promises them. */
+export const WHOLE_LANGUAGES = ['en', 'es'] as const
+type WholeLanguage = (typeof WHOLE_LANGUAGES)[number]
+
+/** A text in English and Spanish, and in further languages where they are given. */
+export type Bilingual = Readonly<Record<WholeLanguage, string>> & {
+  readonly [further in Exclude<Language, WholeLanguage>]?: string
+}
+
+/** The language in which a person of this one reads a text: their own where it is given, else English. */
+export function languageOfText(text: Bilingual, language: Language): Language {
+  return text[language] === undefined ? 'en' : language
+}
+
+/** A text for a person of this language; `undefined` where there is none. */
+export function textIn(text: Bilingual, language: Language): string
+export function textIn(text: Bilingual | undefined, language: Language): string | undefined
+export function textIn(text: Bilingual | undefined, language: Language): string | undefined {
+  return text?.[language] ?? text?.en
+}
 
 /** Money in whole cents of the US dollar. */
 type Cents = number
@@ -54,10 +76,6 @@ export type OfferRule = Exclude<Rule, OffersRule>
 /** The text a person agrees to; the same version always means the same text. */
 type Consent = { readonly version: string; readonly text: Bilingual }
 
-/** The languages in which people read. */
-export const LANGUAGES = ['en', 'es'] as const
-type Language = (typeof LANGUAGES)[number]
-
 /** The time spans of a price. */
 export const PRICE_SPANS = ['week', 'month'] as const
 type PriceSpan = (typeof PRICE_SPANS)[number]
@@ -104,7 +122,7 @@ export type Insurer = {
  */
 export type BenefitDocument = {
   readonly title: Bilingual
-  readonly language: Language
+  readonly language: WholeLanguage
   readonly file: string
   readonly states?: { readonly in?: readonly string[]; readonly notin?: readonly string[] }
 }

@@ -1,3 +1,5 @@
+import { LANGUAGES } from './model.ts'
+
 /**
  * A part of a JSON Schema. Besides its keywords it has the words for its mistakes: `description` says what to add when
  * the part is missing, `remedy` what to write in place of a wrong text, and `whenEmpty` and `whenMany` what to do about
@@ -59,9 +61,13 @@ export function text(maxLength: number): SchemaNode {
   return { type: 'string', minLength: 1, maxLength, pattern: '^(\\n|[^\\p{Cc}\\p{Cs}])*$' }
 }
 
-/** A text for people in both languages. */
+/** A text for people in English and Spanish, and in further languages of the page where they are given. */
 export function bilingual(max: number): SchemaNode {
-  return group({ en: ['the English text', text(max)], es: ['the Spanish text', text(max)] })
+  const further = LANGUAGES.filter(language => language !== 'en' && language !== 'es')
+  return group(
+    { en: ['the English text', text(max)], es: ['the Spanish text', text(max)] },
+    Object.fromEntries(further.map(language => [language, text(max)])),
+  )
 }
 
 /** A whole number. */

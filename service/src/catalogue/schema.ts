@@ -3,11 +3,11 @@ import { DOCUMENT_PATH, ICON } from './file-paths.ts'
 import {
   AMOUNT_SPANS,
   BENEFIT_TYPES,
-  LANGUAGES,
   MAX_AGE,
   MONTH_MODES,
   NAMINGS,
   TIER_MEMBERS,
+  WHOLE_LANGUAGES,
 } from './model.ts'
 import { bilingual, coded, group, list, oneOf, type SchemaNode, setOf, text, whole } from './schema-parts.ts'
 import { cost, MAX_CENTS, rate } from './schema-prices.ts'
@@ -236,7 +236,10 @@ function document(): SchemaNode {
   return group(
     {
       title: ['what it is, in en and es', bilingual(120)],
-      language: [`the language it is written in, one of ${LANGUAGES.join(', ')}`, oneOf(LANGUAGES)],
+      language: [
+        `the language it is written in, one of ${WHOLE_LANGUAGES.join(', ')}`,
+        oneOf(WHOLE_LANGUAGES),
+      ],
       file: ['the path of a PDF beside this catalogue, such as documents/accident-en.pdf', file],
     },
     { states: inOrNotIn },

@@ -130,6 +130,7 @@ export async function listen(
       requestLimits: config.requestLimits,
       auditKeepMs: config.auditKeepMs,
       securityContact: config.securityContact,
+      drafts: config.drafts,
       erasures,
       feeds: placesOf({ config, ...prepared }),
       logsRequests,

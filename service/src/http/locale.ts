@@ -1,8 +1,15 @@
 import type { Locale } from '@benefit-enrolment/contract'
 
+const LOCALES = ['en', 'es'] as const satisfies readonly Locale[]
+
 /** The language of this name; `undefined` for any other text. */
 export function localeNamed(name: unknown): Locale | undefined {
-  return name === 'en' || name === 'es' ? name : undefined
+  return languageNamed(name, LOCALES)
+}
+
+/** The same among these languages, such as those that the page offers. */
+export function languageNamed<L extends string>(name: unknown, languages: readonly L[]): L | undefined {
+  return languages.find(language => language === name)
 }
 
 /**
@@ -22,15 +29,14 @@ export function weighed(header: string): (readonly [name: string, weight: number
 
 /** The language that `Accept-Language` asks for: es when it ranks above en, else en (contract §2). */
 export function localeOf(header: string | undefined): Locale {
-  return localeAsked(header) ?? 'en'
+  return languageAsked(header, LOCALES) ?? 'en'
 }
 
-/** The same; `undefined` when it names neither. */
-export function localeAsked(header = ''): Locale | undefined {
-  let best: { locale: Locale | undefined; weight: number } = { locale: undefined, weight: 0 }
+/** The language among these that `Accept-Language` asks for first; `undefined` when it names none of them. */
+export function languageAsked<L extends string>(header = '', languages: readonly L[]): L | undefined {
+  let best: { locale: L | undefined; weight: number } = { locale: undefined, weight: 0 }
   for (const [tag, weight] of weighed(header)) {
-    const language = tag.split('-')[0]
-    const locale: Locale | undefined = language === 'es' ? 'es' : language === 'en' ? 'en' : undefined
+    const locale = languageNamed(tag.split('-')[0], languages)
     if (locale && weight > best.weight) best = { locale, weight }
   }
   return best.locale

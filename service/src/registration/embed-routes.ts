@@ -1,7 +1,7 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Language } from '../catalogue/model.ts'
 import { html } from '../http/html.ts'
-import { localeAsked, localeNamed, localeOf } from '../http/locale.ts'
+import { languageAsked, languageNamed } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { endedView } from './screens/ended.ts'
@@ -28,7 +28,7 @@ import { sayIn } from './views/say.ts'
 import type { Page } from './views/surroundings.ts'
 
 /** The body with which the frame exchanges a token; other members are ignored, also the `appearance` of a released drop-in. */
-type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined }
+type SessionRequest = { linktoken: string; origin: string; locale: Language | undefined }
 
 /** Mounts the routes that the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
 export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
@@ -57,7 +57,10 @@ async function sendFrame(exchange: Exchange): Promise<FastifyReply> {
   setFrameHeaders(reply, origins)
   const viewer = {
     locale:
-      localeNamed(locale) ?? localeAsked(reply.request.headers['accept-language']) ?? partner?.locale ?? 'en',
+      languageNamed(locale, context.languages) ??
+      languageAsked(reply.request.headers['accept-language'], context.languages) ??
+      partner?.locale ??
+      'en',
     partner,
   }
   const page = pageFor(context, await exchange.files(), { shell: 'frame', ...viewer })
@@ -68,7 +71,7 @@ async function sendFrame(exchange: Exchange): Promise<FastifyReply> {
 async function exchangeToken(exchange: Exchange): Promise<FastifyReply> {
   const { context, reply } = exchange
   const { request } = reply
-  const asked = readRequest(request.body)
+  const asked = readRequest(request.body, context.languages)
   const refuse = async () => {
     const partner = await partnerOfToken(context, asked.linktoken)
     const view = await endedView(exchange, { shell: 'frame', kind: 'link', locale: asked.locale, partner })
@@ -120,12 +123,12 @@ async function entryView(visit: Visit): Promise<View> {
   throw new ServiceError('internal', undefined, { cause: new Error('the first view leads nowhere') })
 }
 
-function readRequest(body: unknown): SessionRequest {
+function readRequest(body: unknown, languages: readonly Language[]): SessionRequest {
   const { linktoken, origin, locale } = (body ?? {}) as Record<string, unknown>
   return {
     linktoken: typeof linktoken === 'string' ? linktoken : '',
     origin: typeof origin === 'string' ? origin : '',
-    locale: localeNamed(locale),
+    locale: languageNamed(locale, languages),
   }
 }
 
@@ -133,7 +136,10 @@ function readRequest(body: unknown): SessionRequest {
 async function sendFailure(exchange: Exchange, error: unknown): Promise<FastifyReply> {
   const { request } = exchange.reply
   const { status, kind } = describeFailure(exchange.context, error, request)
-  const viewer = { shell: 'frame', locale: localeOf(request.headers['accept-language']) } as const
+  const viewer = {
+    shell: 'frame',
+    locale: languageAsked(request.headers['accept-language'], exchange.context.languages) ?? 'en',
+  } as const
   const view = await problemView(exchange, viewer, { kind }).catch(() => undefined)
   return send(exchange.reply, status, { code: 'INTERNAL', html: view && document(view) })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn, queryIn } from '../http/form.ts'
-import { localeNamed, localeOf } from '../http/locale.ts'
+import { languageAsked, languageNamed } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
 import { isChallenged } from './screens/challenge.ts'
@@ -74,7 +74,7 @@ function detourOf(visit: Visit, path: string): string | undefined {
 async function answerPost(exchange: PathExchange): Promise<FastifyReply> {
   const { context, reply, path } = exchange
   const form = formIn(reply.request.body)
-  const language = localeNamed(form.get('language'))
+  const language = languageNamed(form.get('language'), context.languages)
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
     const { shell, handle } = credentialOf(reply.request.headers, context)
     const kind = endedKinds.find(known => known === form.get('kind')) ?? 'link'
@@ -181,7 +181,10 @@ async function sendFailure(exchange: Exchange, error: unknown): Promise<FastifyR
   const { request } = reply
   const { status, kind } = describeFailure(context, error, request)
   const { shell } = credentialOf(request.headers, context)
-  const viewer = { shell, locale: localeOf(request.headers['accept-language']) }
+  const viewer = {
+    shell,
+    locale: languageAsked(request.headers['accept-language'], context.languages) ?? 'en',
+  }
   const link = kind === 'busy' || kind === 'internal' ? linkAgain(exchange) : undefined
   const retry = kind === 'notfound' ? {} : { retry: link ?? rootOf(context) }
   const view = await problemView(exchange, viewer, { kind, ...retry }).catch(() => undefined)

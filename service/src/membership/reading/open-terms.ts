@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { textIn } from '../../catalogue/model.ts'
 import type { Published } from '../../catalogue/published.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
@@ -29,7 +30,7 @@ export function openTerms(context: { published: Published; real: () => number })
           : published.today().catalogue.benefits.get(consent.name)?.consent
       // The text of an earlier version, which only an import can name, is not known.
       if (wanted?.version !== consent.version) return undefined
-      return createHash('sha256').update(wanted.text[consent.locale]).digest()
+      return createHash('sha256').update(textIn(wanted.text, consent.locale)).digest()
     },
   }
 }

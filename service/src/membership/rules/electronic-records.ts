@@ -9,16 +9,11 @@ export const ELECTRONIC_RECORDS: {
   readonly name: string
   readonly version: string
   readonly title: Bilingual
-  readonly agree: Bilingual
   readonly text: Bilingual
 } = {
   name: 'electronic-records',
   version: '2026-11',
   title: { en: 'Electronic documents', es: 'Documentos electrónicos' },
-  agree: {
-    en: 'I agree to receive documents electronically',
-    es: 'Acepto recibir los documentos en forma electrónica',
-  },
   text: {
     en: `You agree to receive the documents about your benefits electronically: on this page, as files that you can save or print, and through the links you are sent. Keep your email address up to date under “Check your details”.
 

@@ -1,6 +1,6 @@
-import type { EnrolmentState, EventName, Locale } from '@benefit-enrolment/contract'
+import type { EnrolmentState, EventName } from '@benefit-enrolment/contract'
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
-import type { Relationship } from '../../catalogue/model.ts'
+import type { Language, Relationship } from '../../catalogue/model.ts'
 
 /** The states of a user (contract §9); `none`: only the serviceid is known, because the prefill has lapsed. */
 export type UserStatus = 'none' | 'prefilled' | 'registering' | 'active' | 'cancelled' | 'erased'
@@ -97,7 +97,8 @@ export type Consent = {
   readonly name: string
   readonly version: string
   readonly agreedAt: Instant
-  readonly locale: Locale
+  /** Of the text that was shown. */
+  readonly locale: Language
   /** How it was given to the operator who put it on record; absent when the person or the partner gave it directly. */
   readonly channel?: Exclude<ConsentChannel, 'page' | 'partner'> | undefined
 }

@@ -1,4 +1,3 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { ageOn, dateAt, type Instant, type PlainDate, type Zone } from '../../calendar/calendar.ts'
 import {
   type Facts,
@@ -7,7 +6,7 @@ import {
   judgeOffer,
   type Verdict,
 } from '../../catalogue/eligibility.ts'
-import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
+import { type Benefit, type Catalogue, type Language, type Offer, textIn } from '../../catalogue/model.ts'
 import type { Dependant } from './dependant.ts'
 import { type Enrolment, isHeld, type User } from './state.ts'
 
@@ -102,8 +101,8 @@ export function knownBenefit(terms: Terms, user: User, name: string): Benefit | 
 }
 
 /** What people call a benefit; its name when it is neither in today's catalogue nor held. */
-export function displayNameOf(terms: Terms, user: User, name: string, locale: Locale): string {
-  return knownBenefit(terms, user, name)?.displayname[locale] ?? name
+export function displayNameOf(terms: Terms, user: User, name: string, locale: Language): string {
+  return textIn(knownBenefit(terms, user, name)?.displayname, locale) ?? name
 }
 
 /** The verdict on a new pick at an instant, under an offer. */

@@ -1,8 +1,8 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Language } from '../../catalogue/model.ts'
 import { formIn } from '../../http/form.ts'
 import { html } from '../../http/html.ts'
-import { localeNamed } from '../../http/locale.ts'
+import { languageNamed } from '../../http/locale.ts'
 import { endedView } from '../screens/ended.ts'
 import { parseDeepLink, readLinkAddress, writeDeepLink } from '../session/deep-link.ts'
 import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
@@ -70,12 +70,12 @@ async function pressLink(exchange: Exchange): Promise<FastifyReply> {
   // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
     if (!isFresh(link, context.clock.real())) return ended(exchange)
-    return sendOpen(exchange, link, localeNamed(form.get('language')))
+    return sendOpen(exchange, link, languageNamed(form.get('language'), context.languages))
   }
   const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
   const added = addedDeepLink(exchange)
   const usual = await localeFor(context, link, request.headers['accept-language'])
-  const locale = localeNamed(form.get('locale')) ?? usual
+  const locale = languageNamed(form.get('locale'), context.languages) ?? usual
   const input = {
     opener,
     locale,
@@ -105,7 +105,7 @@ async function hostedLink({ context, reply }: Exchange): Promise<Link | undefine
   return link?.session.delivery === 'embed' ? undefined : link
 }
 
-async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promise<FastifyReply> {
+async function sendOpen(exchange: Exchange, link: Link, chosen?: Language): Promise<FastifyReply> {
   const { partner, session, token } = link
   const page = pageFor(exchange.context, await exchange.files(), {
     shell: 'hosted',

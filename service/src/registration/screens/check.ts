@@ -2,7 +2,7 @@ import type { ErrorCode } from '@benefit-enrolment/contract'
 import { createAccount } from '../../accounts/lifecycle.ts'
 import { enrolBenefitOf } from '../../benefits/single.ts'
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Benefit } from '../../catalogue/model.ts'
+import { type Benefit, textIn } from '../../catalogue/model.ts'
 import { html } from '../../http/html.ts'
 import { enrolmentOf, mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Changed } from '../../membership/rules/intents.ts'
@@ -52,7 +52,7 @@ export const check: Step = {
     const after = visitAfter(visit, createAccount(visit.user, trial, visit.now, visit.terms))
     const answers = { page: pageOf(visit, stepOf(visit, 'check')), errors: typed.errors }
     return checkView(answers, detailsOf(visit.person), {
-      offername: found.offer.displayname[visit.locale],
+      offername: textIn(found.offer.displayname, visit.locale),
       benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, visit.now)),
       isfirstfree: found.offer.firstmonth === 'free',
       choosable: found.selectable.length > 0,
@@ -139,7 +139,7 @@ export const memberCheck: Step = {
     const tried = withAdded(visit.user, wantedOf(visit, chosen), visit.now, visit.terms)
     const after = visitAfter(visit, tried)
     return checkView({ page: pageOf(visit), errors: typed.errors }, detailsOf(visit.person), {
-      offername: offer.displayname[visit.locale],
+      offername: textIn(offer.displayname, visit.locale),
       benefits: chosen.map(benefit => {
         const row = heldEnrolment(after.user, benefit.name) ?? liveEnrolment(after.user, benefit.name)
         return foreseenLine(visit, after, benefit, row?.startsAt ?? startsFrom(visit))

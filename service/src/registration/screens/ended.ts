@@ -1,6 +1,6 @@
-import type { Locale } from '@benefit-enrolment/contract'
+import type { Language } from '../../catalogue/model.ts'
 import { html } from '../../http/html.ts'
-import { localeOf } from '../../http/locale.ts'
+import { languageAsked } from '../../http/locale.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Exchange } from '../session/page-context.ts'
 import { type OwnSession, wayBack } from '../session/session.ts'
@@ -32,14 +32,18 @@ export async function endedView(
     readonly kind: Ending
     readonly shell: Page['shell']
     readonly own?: OwnSession | undefined
-    readonly locale?: Locale | undefined
+    readonly locale?: Language | undefined
     /** Of a link that has no session any more, or never had one. */
     readonly partner?: Partner | undefined
   },
 ): Promise<View> {
   const { shell, kind, own } = ended
   const { headers } = exchange.reply.request
-  const locale = ended.locale ?? own?.session.locale ?? localeOf(headers['accept-language'])
+  const locale =
+    ended.locale ??
+    own?.session.locale ??
+    languageAsked(headers['accept-language'], exchange.context.languages) ??
+    'en'
   const page = pageFor(exchange.context, await exchange.files(), {
     shell,
     locale,

@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { textIn } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { newerThanConfirmed } from '../session/person.ts'
@@ -14,7 +15,7 @@ import { copyList, heldBenefits, totalFacts } from '../views/coverage.ts'
 import { dayText, namesText } from '../views/format.ts'
 import { icon } from '../views/icons.ts'
 import { benefitList, leave, leavingNotice, memberPathList, pathList, thingsToDo } from '../views/lists.ts'
-import { sayIn } from '../views/say.ts'
+import { passageIn, sayIn } from '../views/say.ts'
 import type { Page } from '../views/surroundings.ts'
 import { groupNames } from '../views/texts.ts'
 
@@ -25,7 +26,7 @@ export const overview: Step = {
     if (!visit.isMember || !offer) return { to: '' }
     const page = pageOf(visit)
     const say = sayIn(page)
-    const name = offer.displayname[visit.locale]
+    const name = textIn(offer.displayname, visit.locale)
     const benefits = liveLines(visit)
     const suggested = newerThanConfirmed(visit.sent, visit.person).map(group => say(groupNames[group]))
     const leaving = leavingOn(visit)
@@ -89,7 +90,7 @@ function ineligibleNotice(page: Page, visit: Visit, offername: string): Slot {
   const say = sayIn(page)
 
   return html`<section class="notice info">${icon('info')}<div><h2>${say`Your details no longer fit the rules of ${offername}`}</h2>
-${reasons.length > 0 && html`<ul class="plain">${reasons.map(({ text }) => html`<li>${text[page.locale]}</li>`)}</ul>`}
+${reasons.length > 0 && html`<ul class="plain">${reasons.map(({ text }) => html`<li>${passageIn(text, page.locale)}</li>`)}</ul>`}
 ${!isLeaving && html`<p>${say`This alone does not end your plan or the benefits listed here. A benefit that shows an end date ends on that day.`}</p>`}<p>${say`If you leave ${offername}, you may not be able to come back to it.`}</p>
 <p>${say`If one of your details is wrong, correct it under “${say`Check your details`}” below.`} ${say`If you have questions, ask ${page.partner.displayname}.`}</p></div></section>`
 }

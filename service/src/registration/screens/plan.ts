@@ -1,4 +1,4 @@
-import type { Benefit } from '../../catalogue/model.ts'
+import { type Benefit, textIn } from '../../catalogue/model.ts'
 import { html } from '../../http/html.ts'
 import { missingGroups } from '../session/person.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -10,7 +10,7 @@ import { parseOneOf } from '../steps/step.ts'
 import { isFaulty } from '../views/faults.ts'
 import { type Choice, form, oneOf, primary, question } from '../views/fields.ts'
 import { namesText, priceText, totalText } from '../views/format.ts'
-import { type Say, sayIn } from '../views/say.ts'
+import { passageIn, type Say, sayIn } from '../views/say.ts'
 
 /** The plans from which a newcomer chooses one; skipped when there is no choice. */
 export const plan: Step = {
@@ -66,7 +66,7 @@ function planInMind(visit: Visit, plans: readonly Plan[]): string | undefined {
  */
 function planChoice(visit: Visit, { offer, included, selectable }: Plan): Choice {
   const say = sayIn(visit)
-  const displayname = offer.displayname[visit.locale]
+  const displayname = textIn(offer.displayname, visit.locale)
   const slots = Math.min(offer.slots, selectable.length)
   const isBare = included.length === 0 && slots > 0
   const costsOf = (benefits: readonly Benefit[]) => benefits.map(one => costOf(visit, one))
@@ -75,13 +75,13 @@ function planChoice(visit: Visit, { offer, included, selectable }: Plan): Choice
   const isPriced = costsOf(included).some(({ kind }) => kind === 'amount') || !isOpen
   const comes = namesText(
     visit,
-    included.map(one => one.displayname[visit.locale]),
+    included.map(one => textIn(one.displayname, visit.locale)),
   )
   return {
     value: offer.offer,
     label: html`<strong>${displayname}</strong>${
       !isBare && isPriced && html` <span class="worth">${totalText(visit, costsOf(included))}</span>`
-    }<span class="hint">${offer.description[visit.locale]}</span>`,
+    }<span class="hint">${passageIn(offer.description, visit.locale)}</span>`,
     card: html`${included.length > 0 && html`<p>${say`Comes with ${comes}.`}</p>`}${
       offer.firstmonth === 'free' &&
       (isOpen || isPriced) &&
@@ -99,7 +99,7 @@ ${
 
 /** A benefit's name, with its price if it has one. */
 function nameAndPrice(visit: Visit, benefit: Benefit): string {
-  const [name, cost] = [benefit.displayname[visit.locale], costOf(visit, benefit)]
+  const [name, cost] = [textIn(benefit.displayname, visit.locale), costOf(visit, benefit)]
   return cost.kind === 'nothing' ? name : `${name} (${priceText(visit, cost)})`
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../../catalogue/model.ts'
 import type { Database } from '../../db/database.ts'
 import type { Log } from '../../log.ts'
 import type { CommandExecutor } from '../../membership/commands/executor.ts'
@@ -25,6 +26,8 @@ export type PageContext = {
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
   readonly baseUrl: () => string
   readonly basePath: string
+  /** The languages that people may choose. */
+  readonly languages: readonly Language[]
   readonly log: Log
   /** Records that an enrollment was refused when the form was sent, and why. */
   readonly noteRefused: NoteRefused

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import type { Language } from '../../catalogue/model.ts'
 import { cookieHeader, cookieIn } from '../../http/cookies.ts'
-import { localeAsked } from '../../http/locale.ts'
+import { languageAsked, languageNamed } from '../../http/locale.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
@@ -68,11 +68,14 @@ export function isFresh({ session }: Link, now: Instant): boolean {
  * partner's.
  */
 export async function localeFor(
-  { database }: Pick<PageContext, 'database'>,
+  { database, languages }: Pick<PageContext, 'database' | 'languages'>,
   { partner, session }: OwnSession,
   header: string | undefined,
-): Promise<Locale> {
-  return session.locale ?? (await languageOf(database, session)) ?? localeAsked(header) ?? partner.locale
+): Promise<Language> {
+  if (session.locale) return session.locale
+  // A draft that was chosen may be switched off by now.
+  const chosen = languageNamed(await languageOf(database, session), languages)
+  return chosen ?? languageAsked(header, languages) ?? partner.locale
 }
 
 /** Records the view that a session shows, so that operators see where a person stopped. */
@@ -117,7 +120,7 @@ export async function spendLink(
   link: Link,
   input: {
     opener: string
-    locale: Locale
+    locale: Language
     deeplinkdata?: string | undefined
     withResult: boolean
     request: Pick<FastifyRequest, 'id' | 'ip'>

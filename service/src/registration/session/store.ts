@@ -1,5 +1,6 @@
-import type { Locale, SessionOutcome } from '@benefit-enrolment/contract'
+import type { SessionOutcome } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
+import type { Language } from '../../catalogue/model.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
@@ -17,7 +18,7 @@ type NewLink = {
   redirecturl: string | null
   origins: string[]
   /** Null until it is opened, if the link names none. */
-  locale: Locale | null
+  locale: Language | null
   delivery: 'embed' | 'hosted' | 'sms' | 'email'
   token_pepper_id: string
   token_hash: Buffer
@@ -100,7 +101,7 @@ export async function spendToken(
     pepperId: string
     handleHash: Buffer
     resultHash: Buffer | null
-    locale: Locale
+    locale: Language
     /** Counts only where the link itself has none. */
     deeplinkdata: string | null
   },
@@ -125,7 +126,7 @@ export async function bindSession(db: Executor, name: SessionName, serviceId: st
 }
 
 /** Remembers the language that the person chose: for this session, and for their next link. */
-export async function setLocale(db: Database, session: PageSessionRow, locale: Locale): Promise<void> {
+export async function setLocale(db: Database, session: PageSessionRow, locale: Language): Promise<void> {
   await db.transaction(async tx => {
     await tx.query(sql`
       update page_sessions set locale = ${locale}
@@ -138,7 +139,7 @@ export async function setLocale(db: Database, session: PageSessionRow, locale: L
 export async function rememberLanguage(
   db: Executor,
   { partner_id, session_id }: SessionName,
-  locale: Locale,
+  locale: Language,
 ): Promise<void> {
   await db.query(sql`
     insert into page_languages (partner_id, userid, locale)
@@ -151,8 +152,8 @@ export async function rememberLanguage(
 export async function languageOf(
   db: Executor,
   { partner_id, userid }: Pick<PageSessionRow, 'partner_id' | 'userid'>,
-): Promise<Locale | undefined> {
-  const [row] = await db.query<{ locale: Locale }>(sql`
+): Promise<Language | undefined> {
+  const [row] = await db.query<{ locale: Language }>(sql`
     select locale from page_languages where partner_id = ${partner_id} and userid = ${userid}`)
   return row?.locale
 }

@@ -1,5 +1,5 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { dateAt, type Instant, type PlainDate, prefillExpiresAt } from '../../calendar/calendar.ts'
+import type { Language } from '../../catalogue/model.ts'
 import { type Look, lookQuery } from '../../look/look.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { DocumentKind } from '../../membership/records/sealed.ts'
@@ -21,7 +21,7 @@ import { bindSession, type PageSessionRow } from './store.ts'
 export type Visit = ActiveSession & {
   readonly context: PageContext
   readonly shell: Page['shell']
-  readonly locale: Locale
+  readonly locale: Language
   /** The user with due changes applied; only a member's data is confirmed. */
   readonly user: User
   readonly isMember: boolean
@@ -187,17 +187,22 @@ function isResumed({ isMember, session, draft }: Visit): boolean {
 /** Who sees a page; the partner only once it is known. */
 export type Viewer = {
   readonly shell: Page['shell']
-  readonly locale: Locale
+  readonly locale: Language
   readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'> | undefined
 }
 
 /** What every view needs, also for somebody without a session. */
-export function pageFor(context: Pick<PageContext, 'basePath'>, files: Visit['files'], viewer: Viewer): Page {
+export function pageFor(
+  context: Pick<PageContext, 'basePath' | 'languages'>,
+  files: Visit['files'],
+  viewer: Viewer,
+): Page {
   const { shell, locale, partner } = viewer
   const look = partner && lookAddress(context, partner.look)
   return {
     shell,
     locale,
+    languages: context.languages,
     partner: { displayname: partner?.name ?? '' },
     help: partner?.help ?? {},
     legal: partner?.legal,

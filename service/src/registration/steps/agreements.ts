@@ -1,10 +1,11 @@
-import type { Benefit } from '../../catalogue/model.ts'
+import { type Benefit, languageOfText, textIn } from '../../catalogue/model.ts'
 import { ELECTRONIC_RECORDS } from '../../membership/rules/electronic-records.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Consent, User } from '../../membership/rules/state.ts'
 import { hasConsent } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { ConsentText } from '../views/parts.ts'
+import { inLanguageOf, sayIn } from '../views/say.ts'
 
 /**
  * The consents that these benefits ask for and that the person has not given in this version. A consent is shown ticked
@@ -33,9 +34,9 @@ export function consentsToEnrol(
   return wanted.length > 0 ? wanted : recordsFor(visit, posted)
 }
 
-/** The consents that a person has just given, in the language in which they read them. */
-export function agreedNow({ now, locale }: Visit, agreed: readonly ConsentText[]): readonly Consent[] {
-  return agreed.map(({ name, version }) => ({ name, version, agreedAt: now, locale }))
+/** The consents that a person has just given, in the language of the text that was shown. */
+export function agreedNow({ now }: Visit, agreed: readonly ConsentText[]): readonly Consent[] {
+  return agreed.map(({ name, version, language }) => ({ name, version, agreedAt: now, locale: language }))
 }
 
 /** The user with the consents that a person has just given. */
@@ -50,9 +51,16 @@ export function isOfRecords(consent: string): boolean {
 
 /** The consent to electronic records, unless it was given in this version. */
 function recordsFor(visit: Visit, posted: URLSearchParams | undefined): readonly ConsentText[] {
-  const { name, version, agree } = ELECTRONIC_RECORDS
+  const { name, version } = ELECTRONIC_RECORDS
+  const say = sayIn(visit)
   if (visit.user.consents.some(given => given.name === name && given.version === version)) return []
-  return [{ ...textOf(visit, ELECTRONIC_RECORDS, posted), agree: agree[visit.locale] }]
+  return [
+    {
+      ...textOf(visit, ELECTRONIC_RECORDS, posted),
+      title: say`Electronic documents`,
+      agree: say`I agree to receive documents electronically`,
+    },
+  ]
 }
 
 function textOf(
@@ -64,8 +72,11 @@ function textOf(
   return {
     name,
     version,
-    title: title[locale],
-    paragraphs: text[locale].split(/\n\s*\n/),
+    title: textIn(title, locale),
+    paragraphs: textIn(text, locale)
+      .split(/\n\s*\n/)
+      .map(paragraph => inLanguageOf(text, locale, paragraph)),
+    language: languageOfText(text, locale),
     checked: posted?.get(`consent.${name}`) === version,
   }
 }

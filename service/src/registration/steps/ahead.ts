@@ -1,7 +1,7 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { type Instant, lockedFrom } from '../../calendar/calendar.ts'
-import type { Benefit } from '../../catalogue/model.ts'
+import { type Benefit, textIn } from '../../catalogue/model.ts'
 import { afterChange } from '../../membership/rules/apply-due.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { offerOpenAt } from '../../membership/rules/intents.ts'
@@ -76,7 +76,7 @@ export function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
 
 /** The name of a plan, or of the member's own, in the page's language. */
 export function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
-  return visit.terms.today.catalogue.offers.get(name)?.displayname[visit.locale] ?? name
+  return textIn(visit.terms.today.catalogue.offers.get(name)?.displayname, visit.locale) ?? name
 }
 
 /** Whether the person can have their benefits back after a cancel, made or not, as the rules and the catalogue stand now. */

@@ -1,13 +1,14 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import {
   type Benefit,
   type BenefitDocument,
   type Bilingual,
+  type Language,
   type Offer,
   offerHas,
   type Relationship,
+  textIn,
 } from '../../catalogue/model.ts'
 import { worthOf } from '../../catalogue/tiers.ts'
 import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
@@ -21,7 +22,16 @@ import {
 } from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, Cost, Coverage, IsoDate } from '../views/parts.ts'
+import type {
+  BenefitCard,
+  BenefitLine,
+  BenefitStatus,
+  Cost,
+  Coverage,
+  IsoDate,
+  Passage,
+} from '../views/parts.ts'
+import { inLanguageOf, passageIn } from '../views/say.ts'
 
 /** A benefit in plain words, with its status. */
 export function cardOf(
@@ -33,7 +43,7 @@ export function cardOf(
   const { amount } = worthOf(benefit)
   return {
     ...faceOf(visit, benefit),
-    description: benefit.description[locale],
+    description: passageIn(benefit.description, locale),
     pays: sentencesOf(benefit.pays, locale),
     notcovered: sentencesOf(benefit.notcovered, locale),
     worth: amount && { amount: amount.cents / 100, currency: 'USD', per: amount.per },
@@ -47,7 +57,7 @@ export function cardOf(
 function faceOf(visit: Visit, benefit: Benefit) {
   return {
     name: benefit.name,
-    displayname: benefit.displayname[visit.locale],
+    displayname: textIn(benefit.displayname, visit.locale),
     iconurl: iconOf(visit, benefit),
     cost: costOf(visit, benefit),
     coverage: coverageOf(visit, benefit),
@@ -64,7 +74,10 @@ export function wantedElsewhere(visit: Visit, offer: Offer): readonly BenefitCar
   if (!benefit || isHeld || offerHas(offer, name)) return []
   const plans = partnerOffers(visit.terms).filter(other => offerHas(other, name))
   if (plans.length === 0) return []
-  const status = { kind: 'otherplan', plans: plans.map(plan => plan.displayname[visit.locale]) } as const
+  const status = {
+    kind: 'otherplan',
+    plans: plans.map(plan => textIn(plan.displayname, visit.locale)),
+  } as const
   return [cardOf(visit, benefit, { status })]
 }
 
@@ -96,7 +109,7 @@ export function lineOf(
 export function nameLine(visit: Visit, name: string): BenefitLine {
   const benefit = knownBenefit(visit.terms, visit.user, name)
   if (!benefit) return { name, displayname: name, iconurl: visit.files.icon }
-  return { name, displayname: benefit.displayname[visit.locale], iconurl: iconOf(visit, benefit) }
+  return { name, displayname: textIn(benefit.displayname, visit.locale), iconurl: iconOf(visit, benefit) }
 }
 
 /** An enrolment as one line: which benefit, from when, until when; cover that is still to start may end by age, too. */
@@ -222,10 +235,10 @@ function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
   const documents = documentsFor(visit, benefit.documents ?? [])
   if (!insurer && !waitingperiod && documents.length === 0) return undefined
   return {
-    insurer: insurer && { name: insurer.name, licence: insurer.licence[locale] },
-    waiting: waitingperiod && { days: waitingperiod.days, text: waitingperiod.text?.[locale] },
+    insurer: insurer && { name: insurer.name, licence: passageIn(insurer.licence, locale) },
+    waiting: waitingperiod && { days: waitingperiod.days, text: passageIn(waitingperiod.text, locale) },
     documents: documents.map(({ title, language, file }) => ({
-      title: title[locale],
+      title: textIn(title, locale),
       language,
       address: `${visit.context.basePath}/files/${file}`,
     })),
@@ -243,16 +256,17 @@ export function costOf(visit: Visit, benefit: Benefit, who?: Iterable<Relationsh
     amount: cents / 100,
     currency: 'USD',
     per,
-    taken: taken && { by, how: taken.how[visit.locale] },
+    taken: taken && { by, how: textIn(taken.how, visit.locale) },
   }
 }
 
-/** The documents for this person's state, one of each title: in the page's language if it exists, else in the other. */
+/** The documents for this person's state, one of each title: in the page's language if it exists, else in English or Spanish. */
 function documentsFor(
-  { person, locale }: Visit,
+  { person, locale: own }: Visit,
   documents: readonly BenefitDocument[],
 ): readonly BenefitDocument[] {
   const state = person.state ?? person.address?.state
+  const locale = own === 'es' ? 'es' : 'en'
   const byTitle = new Map<string, BenefitDocument>()
   for (const document of documents) {
     if (!isFor(document.states, state)) continue
@@ -280,20 +294,21 @@ function isFor(states: BenefitDocument['states'], state: string | undefined): bo
 const ABBREVIATION_AT_END =
   /(?:^|[^\p{L}.])(?:\p{Lu}\p{L}{0,3}|(?:\p{L}{1,2}\.)+\p{L}{1,2}|ej|vs|no|núm|approx|aprox|max|máx|min|mín)\.[ \u00a0]*$/u
 
-const split = new WeakMap<Bilingual, Readonly<Record<Locale, readonly string[]>>>()
+const split = new WeakMap<Bilingual, Partial<Record<Language, readonly Passage[]>>>()
 
 /** The sentences of a text, found once, because the texts of a catalogue never change. */
-export function sentencesOf(text: Bilingual, locale: Locale): readonly string[] {
-  const known = split.get(text) ?? { en: sentencesIn(text, 'en'), es: sentencesIn(text, 'es') }
+export function sentencesOf(text: Bilingual, locale: Language): readonly Passage[] {
+  const known = split.get(text) ?? {}
   split.set(text, known)
+  known[locale] ??= sentencesIn(text, locale).map(sentence => inLanguageOf(text, locale, sentence))
   return known[locale]
 }
 
-function sentencesIn(text: Bilingual, language: Locale): readonly string[] {
+function sentencesIn(text: Bilingual, language: Language): readonly string[] {
   const sentences: string[] = []
   let begun = ''
   for (const { segment } of new Intl.Segmenter(language, { granularity: 'sentence' }).segment(
-    text[language],
+    textIn(text, language),
   )) {
     begun += segment
     if (ABBREVIATION_AT_END.test(begun)) continue

@@ -1,8 +1,8 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyReply } from 'fastify'
 import type { Instant } from '../../calendar/calendar.ts'
+import { type Language, textIn } from '../../catalogue/model.ts'
 import { findFile } from '../../files/store.ts'
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
 import { lookCss } from '../../look/look.ts'
 import { listCopies, readConfirmation } from '../../membership/records/confirmations.ts'
 import type { Person } from '../../membership/rules/person.ts'
@@ -13,8 +13,8 @@ import type { Legal } from '../../partners/legal.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
 import { useWords } from '../views/coverage.ts'
 import { costText, dayText, instantText, totalLines } from '../views/format.ts'
-import type { ConsentText, CopyLink, Coverage, HowToUseWords, IsoDate } from '../views/parts.ts'
-import { sayIn } from '../views/say.ts'
+import type { ConsentText, CopyLink, Coverage, HowToUseWords, IsoDate, Passage } from '../views/parts.ts'
+import { passageIn, sayIn } from '../views/say.ts'
 import { cardOf, enrolmentLine, localDay } from './cards.ts'
 import { memberIdsOf, useOf } from './held-benefits.ts'
 import type { Made } from './made.ts'
@@ -48,7 +48,7 @@ export function sealedCopy(visit: Visit, agreed: Agreed): SealedCopy {
 function contentOf(visit: Visit, { person, offername, agreements, reference }: Agreed): CopyContent {
   const { partner, locale, now, user } = visit
   const lines = user.enrolments.filter(isLive).map(enrolment => enrolmentLine(visit, enrolment))
-  const ownOffer = offerOf(visit.terms, user)?.displayname[locale] ?? ''
+  const ownOffer = textIn(offerOf(visit.terms, user)?.displayname, locale) ?? ''
   return {
     locale,
     partner: partner.name,
@@ -136,7 +136,7 @@ export type SealedCopy = { readonly html: string }
 
 /** What a person agreed to, in the words that they were shown, to be drawn; 1.0 sealed it in this form. */
 export type CopyContent = {
-  readonly locale: Locale
+  readonly locale: Language
   readonly partner: string
   readonly zone: string
   readonly help: HelpContacts
@@ -158,9 +158,9 @@ type CopyBenefit = {
   /** Its name in the catalogue. */
   readonly name: string
   readonly displayname: string
-  readonly description: string
-  readonly pays: readonly string[]
-  readonly notcovered: readonly string[]
+  readonly description: Passage
+  readonly pays: readonly Passage[]
+  readonly notcovered: readonly Passage[]
   readonly price: string
   /** Absent while the person still has to do something. */
   readonly startson?: IsoDate | undefined
@@ -177,7 +177,7 @@ type CopyBenefit = {
 type CopyAgreement = {
   readonly title: string
   readonly version: string
-  readonly paragraphs: readonly string[]
+  readonly paragraphs: readonly Passage[]
 }
 
 /** What is drawn besides the agreement: the service's origin, with which addresses of documents begin, and member numbers. */
@@ -238,15 +238,15 @@ function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): H
   const say = sayIn(copy)
   const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
   const memberId = look.memberIds.get(benefit.name)
-  const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
+  const row = (name: string, value: Slot) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
 <p>${benefit.description}</p>
 <dl>${row(say`Coverage starts`, startText(copy, benefit))}
 ${benefit.endson && row(say`Coverage ends on`, dayText(copy, benefit.endson))}
 ${row(say`Your cost`, benefit.price)}
-${insurer && row(say`Insurer`, `${insurer.name}. ${insurer.licence}`)}
+${insurer && row(say`Insurer`, html`${insurer.name}. ${insurer.licence}`)}
 ${memberId !== undefined && row(say`Member number`, memberId)}
-${waiting && row(say`Waiting period`, `${waiting.days === 1 ? say`1 day` : say`${waiting.days} days`}. ${waiting.text ?? ''}`)}</dl>
+${waiting && row(say`Waiting period`, html`${waiting.days === 1 ? say`1 day` : say`${waiting.days} days`}. ${waiting.text}`)}</dl>
 <h4>${say`What is covered`}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
 <h4>${say`What is not covered`}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
 ${
@@ -281,7 +281,7 @@ function helpPart(copy: CopyContent): Html {
       ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
       : html`<p>${say`Contact ${partner} through its app or website.`}</p>`
   }
-${legal.operatorline && html`<p>${legal.operatorline[locale]}</p>`}
+${legal.operatorline && html`<p>${passageIn(legal.operatorline, locale)}</p>`}
 ${legal.privacyurl && html`<p>${say`Privacy notice`}: ${legal.privacyurl}</p>`}
 ${legal.termsurl && html`<p>${say`Terms`}: ${legal.termsurl}</p>`}`
 }

@@ -5,6 +5,7 @@ import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { HeldBenefit, HowToUseWords } from '../views/parts.ts'
+import { passageIn } from '../views/say.ts'
 import { cardOf, lastDayOf, localDay } from './cards.ts'
 
 /**
@@ -51,7 +52,7 @@ function heldBenefit(visit: Visit, enrolment: Enrolment): (HeldBenefit & { sorto
 /** How a benefit is used, in the language of the page. */
 export function useOf({ terms, locale }: Visit, benefit: Benefit): HowToUseWords | undefined {
   const use = howToUseToday(terms, benefit)
-  return use && { text: use.text[locale], phone: use.phone, url: use.url, email: use.email }
+  return use && { text: passageIn(use.text, locale), phone: use.phone, url: use.url, email: use.email }
 }
 
 function endOf(visit: Visit, enrolment: Enrolment, benefit: Benefit): HeldBenefit['ended'] {

@@ -1,5 +1,5 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
-import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
+import { type Benefit, bySortOrder, type Offer, textIn } from '../../catalogue/model.ts'
 import { type OpenDesignation, readDesignations } from '../../membership/records/designations.ts'
 import { freeSlots, nextBoundary } from '../../membership/rules/boundary.ts'
 import { designationOf } from '../../membership/rules/designations.ts'
@@ -21,6 +21,7 @@ import {
 } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { MemberPaths, StillToDo, WaitingName } from '../views/parts.ts'
+import { passageIn } from '../views/say.ts'
 import { dueDay, liveEnrolment, startsFrom } from './cards.ts'
 import type { Refused } from './plans.ts'
 
@@ -72,7 +73,8 @@ export function choosableByMember(visit: Visit): Addable {
     if (liveEnrolment(user, name)) continue
     const { reasons } = judgePick(terms, benefit, startsFrom(visit), offer.offer)
     const isFixed = offer.fixed.includes(name)
-    if (reasons.length > 0) refused.push({ benefit, reasons: reasons.map(reason => reason.text[locale]) })
+    if (reasons.length > 0)
+      refused.push({ benefit, reasons: reasons.map(reason => passageIn(reason.text, locale)) })
     else if (isFixed || free > 0) {
       selectable.push(benefit)
       if (isFixed) fixed.push(name)
@@ -136,7 +138,7 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
       const found = user.enrolments.find(
         one => one.benefit === benefit.name && one.state === 'actionrequired',
       )
-      return found ? [{ displayname: benefit.displayname[locale], dueon: dueDay(visit, found) }] : []
+      return found ? [{ displayname: textIn(benefit.displayname, locale), dueon: dueDay(visit, found) }] : []
     })
   const missing = waiting(benefit => !hasBeneficiary(user, benefit))
   // What has left the catalogue cannot be agreed to any more.
@@ -145,7 +147,7 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
   )
   const unnamed = benefits
     .filter(({ name, beneficiaries }) => beneficiaries === 'optional' && !designationOf(user, name))
-    .map(({ displayname }) => displayname[locale])
+    .map(({ displayname }) => textIn(displayname, locale))
   const openplaces = openPlaces(visit)
   const count = missing.length + agree.length + unnamed.length + openplaces
   return count === 0 ? undefined : { missing, agree, unnamed, openplaces }

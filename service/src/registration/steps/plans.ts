@@ -1,4 +1,5 @@
 import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
+import { html } from '../../http/html.ts'
 import {
   isAvailable,
   judgeOfferAt,
@@ -9,6 +10,8 @@ import {
 } from '../../membership/rules/terms.ts'
 import { missingGroups } from '../session/person.ts'
 import type { Visit } from '../session/visit.ts'
+import type { Passage } from '../views/parts.ts'
+import { passageIn } from '../views/say.ts'
 import type { Page } from '../views/surroundings.ts'
 
 /** A plan as a newcomer sees it: what comes with it, what can be chosen, and what cannot and why. */
@@ -20,7 +23,7 @@ export type Plan = {
 }
 
 /** A benefit that this person cannot have, and why, in the page's language. */
-export type Refused = { readonly benefit: Benefit; readonly reasons: readonly string[] }
+export type Refused = { readonly benefit: Benefit; readonly reasons: readonly Passage[] }
 
 /**
  * The plans that are open to a newcomer and have something for them. `reasons`: why there is none, in the page's language;
@@ -28,14 +31,14 @@ export type Refused = { readonly benefit: Benefit; readonly reasons: readonly st
  */
 export function plansFor(visit: Visit): {
   readonly plans: readonly Plan[]
-  readonly reasons: readonly string[]
+  readonly reasons: readonly Passage[]
 } {
-  const reasons: string[] = []
-  const closed: string[] = []
+  const reasons: Passage[] = []
+  const closed: Passage[] = []
   const plans: Plan[] = []
   for (const offer of offersOf(visit)) {
     const verdict = judgeOfferAt(visit.terms, offer, visit.now)
-    const texts = verdict.reasons.map(reason => reason.text[visit.locale])
+    const texts = verdict.reasons.map(reason => passageIn(reason.text, visit.locale))
     if (!isAvailable(visit.terms, offer, visit.now)) {
       closed.push(...texts)
       continue
@@ -48,7 +51,13 @@ export function plansFor(visit: Visit): {
     if (plan.included.length + plan.selectable.length > 0) plans.push(plan)
     else reasons.push(...plan.refused.flatMap(refused => refused.reasons))
   }
-  return { plans, reasons: reasons.length > 0 ? [...new Set([...reasons, ...closed])] : [] }
+  return {
+    plans,
+    reasons:
+      reasons.length > 0
+        ? [...new Map([...reasons, ...closed].map(one => [html`${one}`.markup, one])).values()]
+        : [],
+  }
 }
 
 /** The plans that the link or the partner allows a newcomer, whether or not they admit this person. */
@@ -68,7 +77,7 @@ function planOf(visit: Visit, offer: Offer): Plan {
       if (!benefit) return []
       const { reasons } = judgePick(visit.terms, benefit, visit.now, offer.offer)
       if (reasons.length === 0) return [benefit]
-      refused.push({ benefit, reasons: reasons.map(reason => reason.text[visit.locale]) })
+      refused.push({ benefit, reasons: reasons.map(reason => passageIn(reason.text, visit.locale)) })
       return []
     })
   const included = admitted(offer.fixed).sort(bySortOrder)

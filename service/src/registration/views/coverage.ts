@@ -49,7 +49,7 @@ export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot
   const say = sayIn(page)
 
   const keyOf = ({ coverage }: BenefitLine) =>
-    `${coverage?.insurer?.name ?? ''}\n${coverage?.insurer?.licence ?? ''}`
+    html`${coverage?.insurer?.name}\n${coverage?.insurer?.licence}`.markup
   const groups = new Map<string, readonly BenefitLine[]>()
   for (const line of known) groups.set(keyOf(line), [...(groups.get(keyOf(line)) ?? []), line])
   const blocks = [...groups.values()].map(covered => {

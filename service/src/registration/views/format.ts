@@ -1,4 +1,4 @@
-import type { Locale } from '@benefit-enrolment/contract'
+import type { Language } from '../../catalogue/model.ts'
 import type { BenefitLine, Cost, IsoDate, Worth } from './parts.ts'
 import { sayIn } from './say.ts'
 import type { Localized, Page } from './surroundings.ts'
@@ -6,7 +6,7 @@ import type { Localized, Page } from './surroundings.ts'
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
 export function dayText(page: Localized, day: IsoDate): string {
   const options = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const
-  return dateFormat(tags[page.locale], options).format(new Date(`${day}T00:00:00Z`))
+  return dateFormat(tagOf(page), options).format(new Date(`${day}T00:00:00Z`))
 }
 
 /** Names as a list in a sentence, such as `Dental care, Gym pass, and Legal help`. */
@@ -29,7 +29,7 @@ export function deadlineText(page: Page, at: number): string {
   const zone = zoneText(page, at)
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
   if (!isMidnight) return `${timeText(page, undefined, at)} (${zone})`
-  const format = dateFormat(tags[page.locale], { month: 'long', day: 'numeric', timeZone: page.zone })
+  const format = dateFormat(tagOf(page), { month: 'long', day: 'numeric', timeZone: page.zone })
   return say`the end of ${format.format(new Date(at - 1))} (${zone})`
 }
 
@@ -40,7 +40,8 @@ export function deadlineText(page: Page, at: number): string {
 function zoneText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
   const { zone } = page
   const known = zoneNames[zone] ?? zoneNames[zoneName({ locale: 'en' }, zone, at)]
-  if (known) return known[page.locale]
+  const name = known?.[page.locale]
+  if (name) return name
   if (zone === 'UTC' || zone === 'Etc/UTC') return 'UTC'
   return zoneName(page, zone, at).replace(/Time$/, 'time')
 }
@@ -53,7 +54,7 @@ function moneyText(page: Localized, worth: { readonly amount: number; readonly c
 
 function moneyFormat(page: Localized, currency: string, digits: 0 | 2): Intl.NumberFormat {
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return remember(Intl.NumberFormat, tags[page.locale], { style: 'currency', currency, ...fraction })
+  return remember(Intl.NumberFormat, tagOf(page), { style: 'currency', currency, ...fraction })
 }
 
 /** What a benefit costs, in words. */
@@ -72,7 +73,7 @@ export function priceText(page: Localized, cost: Extract<Cost, { kind: 'amount' 
 
 /** The twelve months' names in order. */
 export function monthNames(page: Localized): readonly string[] {
-  const format = dateFormat(tags[page.locale], { month: 'long', timeZone: 'UTC' })
+  const format = dateFormat(tagOf(page), { month: 'long', timeZone: 'UTC' })
   return Array.from({ length: 12 }, (_, month) => format.format(new Date(Date.UTC(2000, month, 1))))
 }
 
@@ -89,12 +90,12 @@ export function zipText(digits: string): string {
 
 /** The name in Intl at that instant, because a zone may have had another name in the past. */
 function zoneName(page: Localized, timeZone: string, at: number): string {
-  const format = dateFormat(tags[page.locale], { timeZone, timeZoneName: 'longGeneric' })
+  const format = dateFormat(tagOf(page), { timeZone, timeZoneName: 'longGeneric' })
   return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
 /** By the zone, or the English name in Intl; people in the United States do not use its Spanish names, such as "hora oriental". */
-const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
+const zoneNames: Readonly<Record<string, Partial<Record<Language, string>>>> = {
   'Eastern Time': { en: 'Eastern time', es: 'hora del Este' },
   'Central Time': { en: 'Central time', es: 'hora del Centro' },
   'Mountain Time': { en: 'Mountain time', es: 'hora de la Montaña' },
@@ -109,7 +110,10 @@ const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
   'Samoa Standard Time': { en: 'Samoa time', es: 'hora de Samoa' },
 }
 
-const tags: Readonly<Record<Locale, string>> = { en: 'en-US', es: 'es-US' }
+/** For formats as people of this language write them in the United States. */
+function tagOf({ locale }: Localized): string {
+  return `${locale}-US`
+}
 
 function timeText(
   { locale, zone }: Pick<Page, 'locale' | 'zone'>,
@@ -117,7 +121,7 @@ function timeText(
   at: number,
 ): string {
   const day = { year, month: 'long', day: 'numeric', timeZone: zone } as const
-  const format = dateFormat(tags[locale], { ...day, hour: 'numeric', minute: '2-digit' })
+  const format = dateFormat(tagOf({ locale }), { ...day, hour: 'numeric', minute: '2-digit' })
   // Intl writes "a las" before every hour, but one o'clock is singular in Spanish.
   return format.format(new Date(at)).replace(/ a las (?=1:)/, ' a la ')
 }

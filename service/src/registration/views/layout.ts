@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
-import { languages, type Say, sayIn } from './say.ts'
+import { languages, passageIn, type Say, sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
 
 /** The content that a view puts into the page. */
@@ -101,7 +101,7 @@ ${scriptTexts(say)}
 function header(view: string, page: Page, content: Content): Html {
   const say = sayIn(page)
 
-  const others = [...languages].filter(([code]) => code !== page.locale)
+  const others = [...languages].filter(([code]) => code !== page.locale && page.languages.includes(code))
   const button = others.map(
     ([code, { name, see }]) =>
       html`<button class="quiet language" name="language" value="${code}" lang="${code}" formnovalidate${
@@ -227,5 +227,5 @@ function legalFacts(page: Page): Slot {
     html`<ul class="legal">${
       privacyurl && link(privacyurl, say`Privacy notice`)
     }${termsurl && link(termsurl, say`Terms`)}</ul>`
-  }${operatorline && html`<p class="hint">${operatorline[page.locale]}</p>`}`
+  }${operatorline && html`<p class="hint">${passageIn(operatorline, page.locale)}</p>`}`
 }

@@ -1,23 +1,27 @@
-import type { Locale } from '@benefit-enrolment/contract'
+import type { BenefitDocument, Language } from '../../catalogue/model.ts'
+import type { Html } from '../../http/html.ts'
+
+/** A text for reading; marked where its language is not that of the page. */
+export type Passage = string | Html
 
 /** A document to read, as a link to a file that the service serves. */
 export type DocumentLink = {
   readonly title: string
   readonly address: string
   /** The language it is written in. */
-  readonly language: Locale
+  readonly language: BenefitDocument['language']
 }
 
 /** What a person must be shown about a benefit besides what it pays; absent parts are not shown. */
 export type Coverage = {
-  readonly insurer?: { readonly name: string; readonly licence: string } | undefined
-  readonly waiting?: { readonly days: number; readonly text?: string | undefined } | undefined
+  readonly insurer?: { readonly name: string; readonly licence: Passage } | undefined
+  readonly waiting?: { readonly days: number; readonly text?: Passage | undefined } | undefined
   readonly documents: readonly DocumentLink[]
 }
 
 /** What a holder does to use a benefit, and whom they reach. */
 export type HowToUseWords = {
-  readonly text: string
+  readonly text: Passage
   readonly phone?: string | undefined
   readonly url?: string | undefined
   readonly email?: string | undefined
@@ -27,7 +31,7 @@ export type HowToUseWords = {
 export type HeldBenefit = {
   readonly name: string
   readonly displayname: string
-  readonly pays: readonly string[]
+  readonly pays: readonly Passage[]
   readonly coverage?: Coverage | undefined
   /** The member number that the insurer gave for it; absent until it gave one. */
   readonly memberid?: string | undefined
@@ -98,7 +102,7 @@ export type BenefitStatus =
   | { readonly kind: 'actionrequired'; readonly dueon?: IsoDate | undefined }
   /** Held already, and chosen in order to do what it waits for: to agree to its terms, or to name a beneficiary. */
   | { readonly kind: 'waiting'; readonly dueon?: IsoDate | undefined }
-  | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
+  | { readonly kind: 'unavailable'; readonly reasons: readonly Passage[] }
   /** It would be possible, but every slot is taken; `swapto` is the path that swaps another benefit for it. */
   | { readonly kind: 'full'; readonly swapto?: string }
   /** It comes with these plans, but not with the person's own. */
@@ -109,11 +113,11 @@ export type BenefitCard = {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
-  readonly description: string
+  readonly description: Passage
   /** What it pays or gives, one sentence per element. */
-  readonly pays: readonly string[]
+  readonly pays: readonly Passage[]
   /** What it does not cover, one sentence per element. */
-  readonly notcovered: readonly string[]
+  readonly notcovered: readonly Passage[]
   /** The amount of a `dollar` benefit, shown as money. */
   readonly worth?: Worth | undefined
   readonly cost: Cost
@@ -138,7 +142,9 @@ export type ConsentText = {
   readonly name: string
   readonly version: string
   readonly title: string
-  readonly paragraphs: readonly string[]
+  readonly paragraphs: readonly Passage[]
+  /** The language of the paragraphs. */
+  readonly language: Language
   /** The words at the box, if they differ from the usual ones. */
   readonly agree?: string
   readonly checked: boolean

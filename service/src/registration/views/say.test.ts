@@ -44,15 +44,16 @@ const said = new Set(
     .flatMap(name => sentencesIn(readFileSync(folder + name, 'utf8'))),
 )
 
-test('each language has each sentence of the page, and no other', () => {
+test('each language has each sentence of the page, a draft some of them, and none has another', () => {
   expect(said.size).toBeGreaterThan(400)
-  for (const [locale, { sentences }] of languages) {
+  for (const [locale, { sentences, draft }] of languages) {
     if (locale === 'en') continue
     const known = Object.keys(sentences)
     expect(
       known.filter(sentence => !said.has(sentence)),
       locale,
     ).toEqual([])
+    if (draft) continue
     expect(
       [...said].filter(sentence => !(sentence in sentences)),
       locale,

@@ -1,14 +1,13 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import type { Localized } from './surroundings.ts'
 
 /** The USPS codes a person can choose, with their names, sorted by name: states, DC, territories and military. */
 export function stateNames(page: Localized): readonly (readonly [code: string, name: string])[] {
-  return lists[page.locale]
+  return listIn(page)
 }
 
 /** The name of a state, or the code itself when it is unknown. */
 export function stateName(page: Localized, code: string): string {
-  return lists[page.locale].find(([known]) => known === code)?.[1] ?? code
+  return listIn(page).find(([known]) => known === code)?.[1] ?? code
 }
 
 /** True for a USPS code. */
@@ -52,8 +51,13 @@ const spanish: Readonly<Record<string, string>> = {
   WV: 'Virginia Occidental',
 }
 
-const lists: Readonly<Record<Locale, readonly (readonly [string, string])[]>> = {
-  en: [...english],
+/** Other languages have the English names. */
+function listIn({ locale }: Localized): readonly (readonly [string, string])[] {
+  return locale === 'es' ? lists.es : lists.en
+}
+
+const lists = {
+  en: [...english] as const,
   es: [...english]
     .map(([code, name]) => [code, spanish[code] ?? name] as const)
     .sort((a, b) => a[1].localeCompare(b[1], 'es')),

@@ -1,4 +1,4 @@
-import type { Locale } from '@benefit-enrolment/contract'
+import type { Language } from '../../catalogue/model.ts'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 
@@ -8,13 +8,15 @@ type PartnerFace = {
 }
 
 /** Something in one language: a page, a visit, a copy. */
-export type Localized = { readonly locale: Locale }
+export type Localized = { readonly locale: Language }
 
 /** What every view needs apart from its own content. */
 export type Page = {
   /** `frame`: shown by the embed, where no cookie exists and the script keeps the session's handle. */
   readonly shell: 'hosted' | 'frame'
-  readonly locale: Locale
+  readonly locale: Language
+  /** The languages that people may choose. */
+  readonly languages: readonly Language[]
   readonly partner: PartnerFace
   /** Where a person finds help; absent parts are not shown. */
   readonly help: HelpContacts

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { MOST_BENEFICIARIES, relationships } from '@benefit-enrolment/contract'
 import { nameBeneficiariesOf, namingBenefits } from '../../../accounts/beneficiaries.ts'
-import type { Benefit } from '../../../catalogue/model.ts'
+import { type Benefit, textIn } from '../../../catalogue/model.ts'
 import { type Html, html } from '../../../http/html.ts'
 import type { OpenDesignation } from '../../../membership/records/designations.ts'
 import { designationOf } from '../../../membership/rules/designations.ts'
@@ -68,7 +68,7 @@ export function beneficiaryEdit(name: string): Step {
       // The frame tells its host at once what was agreed to; the confirmation that follows does not tell it again.
       const isTold = isOnWay && !posted && outcome !== null && outcome !== 'challengefailed'
       return question('BENEFICIARIES_EDIT', answers, {
-        title: say`Who receives what ${benefit.displayname[visit.locale]} pays?`,
+        title: say`Who receives what ${textIn(benefit.displayname, visit.locale)} pays?`,
         ...(isOnWay ? {} : { back: 'beneficiaries' }),
         signals: isTold ? { outcome } : {},
         body: html`<p class="lead">${say`A beneficiary receives what a benefit pays after your death. You can change your choice at any time.`}</p>
@@ -226,7 +226,7 @@ function takingBenefits({ user, terms }: Visit): readonly Benefit[] {
 function namingPart(visit: Visit, page: Page, benefit: Benefit, versions: readonly OpenDesignation[]): Html {
   const say = sayIn(page)
   const { name } = benefit
-  const displayname = benefit.displayname[visit.locale]
+  const displayname = textIn(benefit.displayname, visit.locale)
   const version = designationOf(visit.user, name)?.version
   const current = versions.find(one => one.benefit === name && one.version === version)
   const people = current?.beneficiaries ?? []

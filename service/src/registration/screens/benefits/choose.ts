@@ -1,4 +1,4 @@
-import type { Benefit } from '../../../catalogue/model.ts'
+import { type Benefit, textIn } from '../../../catalogue/model.ts'
 import { type Html, html } from '../../../http/html.ts'
 import { isLive } from '../../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../../membership/rules/terms.ts'
@@ -38,7 +38,7 @@ export const benefits: Step = {
     const startsAt = visit.now
     const shelf = {
       answers: { page: pageOf(visit, stepOf(visit, 'benefits')), errors: typed.errors },
-      offername: offer.displayname[visit.locale],
+      offername: textIn(offer.displayname, visit.locale),
       slots: Math.min(offer.slots, selectable.length),
       cards: [
         ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
@@ -89,7 +89,7 @@ export const memberBenefits: Step = {
     )
     const shelf = {
       answers: { page: pageOf(visit), errors: typed.errors },
-      offername: offer.displayname[visit.locale],
+      offername: textIn(offer.displayname, visit.locale),
       slots: free + slotless.length,
       waitingslots: waiting.length,
       cards: [

@@ -1,6 +1,6 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Language } from '../../../catalogue/model.ts'
 import { parseBirthDate } from '../../steps/step.ts'
 import { errorText, isFaulty } from '../../views/faults.ts'
 import type { DetailsGroup } from '../../views/parts.ts'
@@ -167,7 +167,7 @@ test('what is known fills the inputs, and comes back unchanged when posted as it
 
 test('the messages are those that were promised', () => {
   const say = (
-    locale: Locale,
+    locale: Language,
     code:
       | 'zipcode_invalid'
       | 'dob_invalid'

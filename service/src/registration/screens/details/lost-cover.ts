@@ -1,3 +1,4 @@
+import { textIn } from '../../../catalogue/model.ts'
 import { html, type Slot } from '../../../http/html.ts'
 import {
   heldEnrolment,
@@ -51,7 +52,7 @@ export function pathAfter(lost: readonly string[]): string {
  */
 export function lostIn(visit: Visit, form: URLSearchParams): LostCover[] {
   return [...new Set(form.getAll('lost'))].flatMap((name): LostCover[] => {
-    const displayname = knownBenefit(visit.terms, visit.user, name)?.displayname[visit.locale]
+    const displayname = textIn(knownBenefit(visit.terms, visit.user, name)?.displayname, visit.locale)
     if (displayname !== undefined && isCalledOff(visit, name))
       return [{ name, displayname, how: 'neverstarts' }]
     const row = heldEnrolment(visit.user, name) ?? lastClosed(visit.user, name)

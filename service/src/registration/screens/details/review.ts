@@ -1,4 +1,5 @@
 import { reinstateAccount } from '../../../accounts/reinstate.ts'
+import { textIn } from '../../../catalogue/model.ts'
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { designationOf } from '../../../membership/rules/designations.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
@@ -131,7 +132,7 @@ function comebackPanel(page: Page, visit: Visit): Slot {
   const isAgreed = known.some(benefit => benefit.consent && hasConsent(trial.user, benefit))
   const isNamed = known.some(one => one.beneficiaries && designationOf(trial.user, one.name) !== undefined)
   const say = sayIn(page)
-  return html`<section class="panel"><h2>${say`You can have your benefits back`}</h2><p>${say`${offer.displayname[page.locale]} was canceled. These benefits can start again:`}</p>
+  return html`<section class="panel"><h2>${say`You can have your benefits back`}</h2><p>${say`${textIn(offer.displayname, page.locale)} was canceled. These benefits can start again:`}</p>
 ${benefitList(page, benefits)}
 ${coverageSection(page, benefits)}
 ${totalSection(page, benefits)}

@@ -1,3 +1,4 @@
+import { textIn } from '../../../catalogue/model.ts'
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { isBoundaryLocked, nextBoundary } from '../../../membership/rules/boundary.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
@@ -50,7 +51,7 @@ export const offer: Step = {
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
 ${isLocked && notice(say`Changes for next month are closed`, say`You can plan another change from ${dayText(page, localDay(visit, boundary))}.`)}
 ${pendingMove(page, visit, open.length > 0)}
-<section class="panel"><h2>${say`Your plan now`}</h2><p class="name">${current.displayname[visit.locale]}</p></section>
+<section class="panel"><h2>${say`Your plan now`}</h2><p class="name">${textIn(current.displayname, visit.locale)}</p></section>
 ${
   open.length > 0 &&
   form(answers, 'offer', [

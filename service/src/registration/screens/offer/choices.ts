@@ -1,3 +1,4 @@
+import { textIn } from '../../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../../membership/rules/boundary.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
 import { hasPendingCancel, heldEnrolment } from '../../../membership/rules/state.ts'
@@ -12,8 +13,8 @@ import {
 import { changeOfferOf } from '../../../offers/change.ts'
 import type { Visit } from '../../session/visit.ts'
 import { localDay, standingLine, startsFrom } from '../../steps/cards.ts'
-import type { BenefitLine, IsoDate } from '../../views/parts.ts'
-import { sayIn } from '../../views/say.ts'
+import type { BenefitLine, IsoDate, Passage } from '../../views/parts.ts'
+import { passageIn, sayIn } from '../../views/say.ts'
 
 /** An offer that a member could move to: whether it has more, from which day, and why not. */
 type OfferChoice = {
@@ -21,7 +22,7 @@ type OfferChoice = {
   readonly displayname: string
   readonly isUpgrade: boolean
   readonly effectiveon: IsoDate
-  readonly reasons: readonly string[]
+  readonly reasons: readonly Passage[]
 }
 
 /** The offers besides the one in force, and whether and when each can follow it. */
@@ -38,11 +39,11 @@ export function offerChoices(visit: Visit): OfferChoice[] {
     const isClosed = verdict.admitted && !isAvailable(terms, one, at)
     return {
       offer: one.offer,
-      displayname: one.displayname[locale],
+      displayname: textIn(one.displayname, locale),
       isUpgrade,
       effectiveon: localDay(visit, at),
       reasons: [
-        ...verdict.reasons.map(reason => reason.text[locale]),
+        ...verdict.reasons.map(reason => passageIn(reason.text, locale)),
         ...(isLocked ? [`${say`Changes for next month are closed`}.`] : []),
         ...(isClosed ? [say`This plan is not offered right now.`] : []),
       ],

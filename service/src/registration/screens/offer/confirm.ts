@@ -1,4 +1,5 @@
 import { lockedFrom } from '../../../calendar/calendar.ts'
+import { textIn } from '../../../catalogue/model.ts'
 import { html } from '../../../http/html.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
 import type { User } from '../../../membership/rules/state.ts'
@@ -47,7 +48,7 @@ export const offerConfirm: Step = {
     return question('OFFER_CONFIRM', answers, {
       title: say`Check your new plan`,
       back: 'offer',
-      body: html`<p class="lead">${say`You move from ${current.displayname[visit.locale]} to ${choice.displayname} on ${dayText(page, choice.effectiveon)}.`}</p>
+      body: html`<p class="lead">${say`You move from ${textIn(current.displayname, visit.locale)} to ${choice.displayname} on ${dayText(page, choice.effectiveon)}.`}</p>
 ${list(say`You gain`, gained)}
 ${list(say`You lose`, lostLines(visit, changed))}
 ${list(say`You keep`, kept)}

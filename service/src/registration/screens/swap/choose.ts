@@ -1,4 +1,4 @@
-import type { Benefit } from '../../../catalogue/model.ts'
+import { type Benefit, textIn } from '../../../catalogue/model.ts'
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { heldEnrolment } from '../../../membership/rules/state.ts'
 import { knownBenefit } from '../../../membership/rules/terms.ts'
@@ -57,7 +57,7 @@ ${
     pending.length > 0 && html`<input type="hidden" name="more" value="1">`,
     html`<div class="exchange">${choiceOf({ page, errors }, 'out', {
       legend: wanted
-        ? say`Which benefit do you want to swap for ${wanted.displayname[page.locale]}?`
+        ? say`Which benefit do you want to swap for ${textIn(wanted.displayname, page.locale)}?`
         : say`Which benefit do you want to swap?`,
       chosen: asked.get('out') ?? (slots.length === 1 ? slots[0] : undefined),
       choices: slots.map(slot => choice(visit, page, slot)),
