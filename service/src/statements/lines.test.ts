@@ -4,6 +4,7 @@ import { addDays, HOUR_MS, type PlainDate, startOfDate } from '../calendar/calen
 import { monthNamed, nextMonth } from '../calendar/month.ts'
 import type { Benefit, Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
 import { adjustments } from './adjustments.ts'
+import { centsOf } from './amounts.ts'
 import { type Line, lines, type Period } from './lines.ts'
 
 const zone = 'America/New_York'
@@ -259,4 +260,10 @@ test('daily and weekly amounts agree with a walk from day to day', () => {
       }
     }),
   )
+})
+
+test('a day on which one price follows another is charged once, at the first', () => {
+  const daily = (cents: number, firstDay: number, lastDay: number) =>
+    ({ price: { cents, per: 'month' }, mode: 'daily', firstDay, lastDay }) as const
+  expect(centsOf([daily(3000, 1, 10), daily(6000, 10, 20)], 30)).toBe(1000 + 2000)
 })

@@ -20,6 +20,7 @@ import {
   modeOf,
   mostAttemptsWithin,
   nextAttemptAt,
+  noticeFor,
   OPEN_FOR,
   reviewHealth,
   roomIn,
@@ -460,13 +461,22 @@ describe('the mode of an endpoint', () => {
     expect(room(endpoint, until)).toBe(1)
     let breaker = after(open, delivered, until)
     expect(modeOf({ ...usual, breaker }, 0, until)).toEqual({ kind: 'recovering', room: 1 })
-    let successes = 0
-    while (modeOf({ ...usual, breaker }, 0, until).kind === 'recovering') {
+    // Each success makes room for one more, up to the bound.
+    for (let has = 1; has < limit; has += 1) {
+      expect(modeOf({ ...usual, breaker }, 0, until)).toEqual({ kind: 'recovering', room: has })
       breaker = after(breaker, delivered, until)
-      successes += 1
-      expect(successes).toBeLessThanOrEqual(limit)
     }
     expect(modeOf({ ...usual, breaker }, 0, until)).toEqual({ kind: 'serving' })
+  })
+
+  test('an outage is told once it has lasted for a quarter of an hour', () => {
+    const toldAt = (at: number) =>
+      noticeFor(
+        { breaker: afterFailures(5), failingSince: now },
+        { wasReported: false, isDelivered: false, now: at },
+      )
+    expect(toldAt(now + HOUR / 4 - 1)).toBeUndefined()
+    expect(toldAt(now + HOUR / 4)).toEqual({ eventname: 'webhook_failing', since: now, reason: 'endpoint' })
   })
 
   test('a probe that is not accepted leads back to waiting, for longer', () => {
