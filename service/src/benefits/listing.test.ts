@@ -174,3 +174,19 @@ test('who has something pending, or waits, shares a list with nobody', () => {
   expect(nameOf({ nextOffer: 1 })).toBeUndefined()
   expect(nameOf({ swap: { add: 1, remove: 0 } })).toBeUndefined()
 })
+
+test('200 benefits are listed at most', () => {
+  const [benefit] = [...catalogue.benefits.values()]
+  const [offer] = offers
+  if (!benefit || !offer) throw new Error('the demo catalogue is empty')
+  const names = Array.from({ length: 201 }, (_, index) => `b${index}`)
+  const large = {
+    ...catalogue,
+    benefits: new Map(names.map(name => [name, { ...benefit, name, rules: [] }])),
+    offers: new Map([[offer.offer, { ...offer, fixed: [], selectable: names, rules: [] }]]),
+  }
+  const terms = { ...termsIn('America/New_York'), today: { version: 1, catalogue: large } }
+  const user = newUser({ partnerId: 'p', serviceId: 's', userid: 'u', at: began })
+  const asked = { userid: 'u', age: 40, state: 'FL' as const, zipcode: '33101', offername: '' }
+  expect(listBenefits({ user, terms, now: began }, asked)).toHaveLength(200)
+})

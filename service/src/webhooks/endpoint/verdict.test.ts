@@ -472,7 +472,7 @@ describe('the mode of an endpoint', () => {
   test('an outage is told once it has lasted for a quarter of an hour', () => {
     const toldAt = (at: number) =>
       noticeFor(
-        { breaker: afterFailures(5), failingSince: now },
+        { ...goodHealth(), breaker: afterFailures(5), failingSince: now },
         { wasReported: false, isDelivered: false, now: at },
       )
     expect(toldAt(now + HOUR / 4 - 1)).toBeUndefined()
