@@ -295,6 +295,7 @@ CREATE TABLE public.feed_differences (
     aside_at timestamp with time zone,
     aside_reason text,
     sealed bytea,
+    dependant_id uuid,
     CONSTRAINT feed_differences_aside_reason_check CHECK ((aside_reason = ANY (ARRAY['insurermends'::text, 'listwrong'::text, 'formersystem'::text, 'agreed'::text]))),
     CONSTRAINT feed_differences_kind_check CHECK ((kind = ANY (ARRAY['missingthere'::text, 'unknownhere'::text, 'dates'::text, 'details'::text, 'twice'::text])))
 );
@@ -434,6 +435,9 @@ CREATE TABLE public.insurer_lines (
     status text DEFAULT 'sent'::text NOT NULL,
     sealed_answer bytea,
     answered_at timestamp with time zone,
+    dependant_id uuid,
+    tier text,
+    tier_starts_on date,
     CONSTRAINT insurer_lines_action_check CHECK ((action = ANY (ARRAY['add'::text, 'change'::text, 'correct'::text, 'end'::text, 'reinstate'::text, 'void'::text]))),
     CONSTRAINT insurer_lines_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'accepted'::text, 'refused'::text, 'settled'::text, 'doubted'::text])))
 );

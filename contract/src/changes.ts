@@ -49,16 +49,17 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
     text: 'Benefits may cover dependants: `/user/account/dependants/get` and `set` read and replace their list; create, enrol, swap and `/user/benefits/cover` say whom a benefit covers, and benefits of a user show it. A problem names the dependant whom a reason is about.',
     names: [
-      ...[
-        'getDependants',
-        'setDependants',
-        'changeCover',
-        'undoCover',
-        'createUser',
-        'enrolBenefit',
-        'swapBenefits',
-      ],
-      ...['reinstateUser', 'HeldBenefit', 'FieldProblem', 'Problem', 'benefit_cover_changed'],
+      ...['BenefitCover', 'Cost', 'CoverChange', 'CoverRequest', 'CoverState'],
+      ...['CoveringBenefit', 'CreateUser', 'Dependant', 'DependantCover', 'DependantList'],
+      ...['DependantName', 'Dependants', 'EnrolRequest', 'EventDetails', 'EventName'],
+      ...['FieldProblem', 'GetDependants', 'GivenDependant', 'HeldBenefit', 'NewDependant'],
+      ...['NotRestored', 'PendingCover', 'SetDependants', 'SwapRequest', 'WantedEvent'],
+      ...['changeCover', 'createUser', 'enrolBenefit', 'getDependants', 'setDependants'],
+      ...['swapBenefits', 'undoCover'],
     ],
+  },
+  {
+    text: 'Events about what an insurer answered name the dependant whom it is about in `data.dependantid`.',
+    names: ['LoggedEvent'],
   },
 ]

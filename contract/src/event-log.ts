@@ -24,6 +24,11 @@ export const LoggedEvent = shape('LoggedEvent', {
   data: Type.Object(
     {
       name: Type.Optional(Type.String({ description: 'The single benefit that the event is about' })),
+      dependantid: Type.Optional(
+        Type.String({
+          description: 'For what an insurer answered: the dependant whom it is about, if it is not the user',
+        }),
+      ),
       reason: Type.Optional(
         Type.String({
           description:

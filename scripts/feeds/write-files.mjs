@@ -1,7 +1,7 @@
 // Writes feed files for other programs to read (scripts/check-feeds.sh), each for a number of people, with every kind of line and
 // with names that are hard on readers:
-//   N.x12, N.csv     of N people
-//   bad.x12          a few of 10,050 people, in both transaction sets, have an insurance line that the guide does not know
+//   N.x12, N.csv     of N people, in families of four
+//   bad.x12          a few of 10,050 people, members and dependants, in both transaction sets, have an insurance line that the guide does not know
 //   node scripts/feeds/write-files.mjs FOLDER
 // Afterwards `node scripts/feeds/write-files.mjs FOLDER --read` reads what pyx12 and x12sdk wrote there.
 import assert from 'node:assert/strict'
@@ -15,6 +15,7 @@ import { readInsurerList } from '../../service/dist/feeds/read-list.js'
 const [folder, ...more] = process.argv.slice(2)
 const run = { feed: 'seaview', run: 7, madeAt: Date.UTC(2027, 4, 12), isFull: false }
 const actions = ['add', 'change', 'correct', 'end', 'reinstate', 'void']
+const relations = ['member', 'spouse', 'child', 'domesticpartner']
 const names = ['King', '=SUM(A1)', 'Łukasz', 'O"Hara, Jr', ' Ruiz', "-d'Arc", 'Núñez\nde la Torre', '007']
 const parties = { sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] }
 const values = ['line', 'action', 'serviceid', 'lastname', 'dob', 'zipcode', 'benefit', 'startson', 'endson']
@@ -28,27 +29,38 @@ const csvFeed = {
 const x12Feed = {
   ...csvFeed,
   format: 'x12834',
-  x12834: { ...parties, lines: { dental: 'DEN', broken: 'XXX' } },
+  x12834: { ...parties, lines: { dental: 'DEN', broken: 'XXX' }, tiers: { family: 'FAM' } },
 }
 
 function person(index, benefit = 'dental') {
   const action = actions[index % actions.length]
   const erased = index % 50 === 49
+  const place = index % relations.length
   const cover = {
     action: erased ? 'end' : action,
     line: String(index + 1),
-    serviceid: `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`,
+    serviceid: `0190a0b0-0000-7000-8000-${String(index - place).padStart(12, '0')}`,
+    who: relations[place],
     benefit,
     policy: 'GL-1',
     plancode: 'P1',
     startson: '2027-05-12',
     endson: action === 'end' || erased ? '2027-05-31' : '',
   }
-  if (erased) return { ...cover, reason: 'erased', memberid: `C${index}` }
+  if (erased) return { ...cover, reason: 'erased', memberid: `C${index - place}` }
   const contact = { email: 'a@example.com', phone: '3055550142' }
   const address = { addline1: '12 Main', city: 'Miami', state: 'FL', zipcode: '01234' }
   const lastname = names[index % names.length]
-  return { ...cover, ...contact, ...address, firstname: 'José', lastname, dob: '1990-03-27', gender: 'X' }
+  return {
+    ...cover,
+    ...contact,
+    ...address,
+    tier: 'family',
+    firstname: 'José',
+    lastname,
+    dob: '1990-03-27',
+    gender: 'X',
+  }
 }
 
 /** Writes a file of this many people. */
@@ -96,7 +108,7 @@ if (!more.includes('--read')) {
   assert.deepEqual(named, BROKEN)
   assert.ok(answers.every(({ isAccepted }) => !isAccepted))
   process.stdout.write(
-    `the 999 of pyx12 names the ${named.length} people of ${BROKEN_FILE} with a wrong line, and nobody else\n`,
+    `the 999 of pyx12 names the ${named.length} people of ${BROKEN_FILE} with a wrong line, members and dependants, and nobody else\n`,
   )
   const theirs = readInsurerList(readFileSync(join(folder, 'theirs.x12'), 'utf8'), x12Feed)
   const expected = JSON.parse(readFileSync(join(folder, 'theirs.json'), 'utf8'))

@@ -15,12 +15,12 @@ import { moveRun, newestRun, newestSentRun, publishFeeds, readRun } from '../../
 import { markInstallation } from '../../service/src/installation.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { readCsv } from '../../service/src/read-csv.ts'
-import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
+import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { startTestService } from '../rig.ts'
 
-/** The life catalogue, whose benefits have an insurer. */
-function insuredCatalogue(): string {
-  const catalogue = JSON.parse(fileOf(lifeCatalogue)) as { benefits: object[] }
+/** A catalogue whose benefits have an insurer. */
+export function insuredCatalogue(of: TestCatalogue = lifeCatalogue): string {
+  const catalogue = JSON.parse(fileOf(of)) as { benefits: object[] }
   const insurer = {
     insurer: 'seaview',
     name: 'Seaview Mutual',
@@ -124,11 +124,14 @@ export async function startFeeds(
         async findLacking(
           serviceIds: readonly string[],
           kind: 'missingthere' | 'dates' = 'missingthere',
+          person?: string,
         ): Promise<number> {
           const { feed: own } = await requireFeed(database, feed)
           const here = await coversHere(database, await context.partners(), own)
           const { missingthere } = compareLists(here, [], () => false)
-          const lacking = here.filter(one => serviceIds.includes(one.serviceId))
+          const lacking = here.filter(
+            one => serviceIds.includes(one.serviceId) && (person === undefined || one.person === person),
+          )
           for (const cover of lacking) await sayAgain(database, own, { ...cover, kind })
           return missingthere.filter(one => serviceIds.includes(one.serviceid)).length
         },

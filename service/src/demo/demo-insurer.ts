@@ -22,7 +22,7 @@ export async function publishDemoFeeds({ database, published, clock }: RunContex
 }
 
 /**
- * The made-up insurers of the sandbox: some seconds after a run was taken it answers each line with a member number, and refuses one
+ * The made-up insurers of the sandbox: some seconds after a run was taken it answers each line, that of a member with a member number, and refuses one
  * person in ten until that person's birth date is another one.
  */
 export function openDemoInsurer(
@@ -79,7 +79,7 @@ function numberIn(serviceId: string): number {
 }
 
 function answerTo(line: number, values: LineValues, refuses: Refuses): GivenAnswer {
-  const { serviceid: serviceId = '' } = values
+  const { serviceid: serviceId = '', who = 'member' } = values
   const refusal = refuses(values)
   const isAccepted = refusal === undefined
   return {
@@ -90,6 +90,6 @@ function answerTo(line: number, values: LineValues, refuses: Refuses): GivenAnsw
     isAccepted,
     code: isAccepted ? 'OK' : 'E17',
     text: refusal ?? '',
-    memberId: isAccepted ? `SV-${String(numberIn(serviceId)).padStart(5, '0')}` : '',
+    memberId: isAccepted && who === 'member' ? `SV-${String(numberIn(serviceId)).padStart(5, '0')}` : '',
   }
 }

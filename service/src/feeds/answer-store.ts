@@ -9,6 +9,8 @@ export type AnsweredLine = {
   readonly service_id: string
   readonly userid: string
   readonly benefit: string
+  /** Whom it is about; null: the member. */
+  readonly dependant_id: string | null
   readonly feed: string
   readonly run: number
   readonly line: number
@@ -28,7 +30,7 @@ export function findLinesOfRun(
   },
 ): Promise<AnsweredLine[]> {
   return db.query(sql`
-    select l.partner_id, l.service_id, u.userid, l.benefit, l.feed, l.run, l.line, l.status, l.sealed_answer, k.wrapped_key
+    select l.partner_id, l.service_id, u.userid, l.benefit, l.dependant_id, l.feed, l.run, l.line, l.status, l.sealed_answer, k.wrapped_key
     from insurer_lines l
     join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
     join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
@@ -37,7 +39,7 @@ export function findLinesOfRun(
 }
 
 /**
- * The newest line of each of these people for each benefit of a feed, up to a run: what was made after the last one that was
+ * The newest line of each of these members and their dependants for each benefit of a feed, up to a run: what was made after the last one that was
  * taken was not sent, so nobody can have answered it. With `alone` only those of that run.
  */
 export function findLinesOfPeople(
@@ -51,14 +53,14 @@ export function findLinesOfPeople(
   },
 ): Promise<AnsweredLine[]> {
   return db.query(sql`
-    select distinct on (l.service_id, l.benefit) l.partner_id, l.service_id, u.userid, l.benefit, l.feed, l.run, l.line,
-      l.status, l.sealed_answer, k.wrapped_key
+    select distinct on (l.service_id, l.benefit, l.dependant_id) l.partner_id, l.service_id, u.userid, l.benefit,
+      l.dependant_id, l.feed, l.run, l.line, l.status, l.sealed_answer, k.wrapped_key
     from insurer_lines l
     join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
     join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
     where l.partner_id = ${of.partnerId} and l.service_id = any (${of.serviceIds}::uuid[]) and l.feed = ${of.feed}
       and l.run <= ${of.run}::integer and (not ${of.alone} or l.run = ${of.run}::integer)
-    order by l.service_id, l.benefit, l.told_at desc, l.run desc, l.line desc`)
+    order by l.service_id, l.benefit, l.dependant_id, l.told_at desc, l.run desc, l.line desc`)
 }
 
 /** Notes what an insurer answered to a line; one that is settled stays so when it is refused once more. */
@@ -79,13 +81,13 @@ export function noteAnswer(
 const isRefused = fragment`l.status = 'refused' and not exists (
         select 1 from insurer_lines later
         where later.partner_id = l.partner_id and later.service_id = l.service_id and later.benefit = l.benefit
-          and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
+          and later.dependant_id is not distinct from l.dependant_id and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
           and later.status = 'accepted')`
 
 /** A refused line, still sealed. */
 export type RefusedRow = Pick<
   AnsweredLine,
-  'service_id' | 'userid' | 'benefit' | 'run' | 'line' | 'wrapped_key'
+  'service_id' | 'userid' | 'benefit' | 'dependant_id' | 'run' | 'line' | 'wrapped_key'
 > & {
   readonly sealed_answer: Buffer
   readonly answered_at: Instant
@@ -100,7 +102,7 @@ export function findRefused(
   of: { readonly partnerId: string; readonly feed: string; readonly run: number | undefined },
 ): Promise<RefusedRow[]> {
   return db.query(sql`
-    select l.service_id, u.userid, l.benefit, l.run, l.line, l.sealed_answer, l.answered_at, k.wrapped_key
+    select l.service_id, u.userid, l.benefit, l.dependant_id, l.run, l.line, l.sealed_answer, l.answered_at, k.wrapped_key
     from insurer_lines l
     join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
     join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id

@@ -8,6 +8,7 @@ import {
 } from '../membership/records/farewells.ts'
 import { openInsurerAnswer, sealInsurerAnswer } from '../membership/records/insurer-lines.ts'
 import { openDataKey } from '../membership/records/sealed.ts'
+import { MEMBER } from '../membership/rules/covers.ts'
 import { isRefusal, refuse } from '../membership/rules/refusal.ts'
 import { raise } from '../membership/rules/state.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -117,7 +118,7 @@ async function linesOf(
     const byNumber = new Map(rows.map(row => [row.line, row]))
     for (const answer of answers) {
       const row = byNumber.get(answer.line ?? 0)
-      if (row && fits(answer, { serviceId: row.service_id, benefit: row.benefit })) found.set(answer, row)
+      if (row && fits(answer, placeOf(row))) found.set(answer, row)
     }
   }
   const named = page.filter(({ line, serviceId }) => line === undefined && isUuid(serviceId))
@@ -128,7 +129,7 @@ async function linesOf(
       ? []
       : await findLinesOfPeople(database, { partnerId, feed, run, alone, serviceIds })
   for (const answer of named) {
-    const own = newest.filter(row => row.service_id === answer.serviceId)
+    const own = newest.filter(row => fits({ person: MEMBER, ...answer, benefit: '' }, placeOf(row)))
     const row =
       answer.benefit === '' && own.length === 1
         ? own[0]
@@ -138,11 +139,18 @@ async function linesOf(
   return found
 }
 
+type LinePlace = Required<Pick<GivenAnswer, 'serviceId' | 'benefit' | 'person'>>
+
+function placeOf({ service_id, benefit, dependant_id }: AnsweredLine): LinePlace {
+  return { serviceId: service_id, benefit, person: dependant_id ?? MEMBER }
+}
+
 /** Whether a line is about the person and benefit that an answer names besides its number. */
-function fits(answer: GivenAnswer, line: { readonly serviceId: string; readonly benefit: string }): boolean {
+function fits(answer: Pick<GivenAnswer, 'serviceId' | 'benefit' | 'person'>, line: LinePlace): boolean {
   return (
     (answer.serviceId === '' || answer.serviceId === line.serviceId) &&
-    (answer.benefit === '' || answer.benefit === line.benefit)
+    (answer.benefit === '' || answer.benefit === line.benefit) &&
+    (answer.person === undefined || answer.person === line.person)
   )
 }
 
@@ -183,7 +191,8 @@ async function recordAnswer(
     decide: ({ member, now }) => {
       if (member?.user.serviceId !== line.service_id) return refuse('user_not_found')
       const event = raise(member.user, `benefit_insurer_${status}`, now, line.benefit)
-      return { change: { user: member.user, events: [event] }, answer: () => true }
+      const dependantId = line.dependant_id ?? undefined
+      return { change: { user: member.user, events: [{ ...event, dependantId }] }, answer: () => true }
     },
   })
   return isRefusal(result) ? 'unknown' : status
@@ -201,11 +210,12 @@ async function farewellsOf(
   if (sent.length === 0) return found
   for (const answer of given) {
     const run = answer.line !== undefined || isRunGiven ? (answer.run ?? about.run) : undefined
+    const asked = answer.line === undefined ? { person: MEMBER, ...answer } : answer
     const own = sent.filter(
-      one =>
+      ({ user: { serviceId }, benefit, dependant, ...one }) =>
         (run === undefined || one.run === run) &&
-        fits(answer, { serviceId: one.user.serviceId, benefit: one.benefit }) &&
-        (answer.line === undefined ? one.user.serviceId === answer.serviceId : one.line === answer.line),
+        fits(asked, { serviceId, benefit, person: dependant?.dependantId ?? MEMBER }) &&
+        (answer.line === undefined ? serviceId === answer.serviceId : one.line === answer.line),
     )
     const last = own.at(-1)
     if (last) found.set(answer, last)

@@ -10,6 +10,8 @@ export type GivenAnswer = {
   readonly line: number | undefined
   readonly serviceId: string
   readonly benefit: string
+  /** The dependant whom it is about, `''` for the member; `undefined`: it does not say whom. */
+  readonly person?: string | undefined
   readonly isAccepted: boolean
   readonly code: string
   readonly text: string
@@ -46,6 +48,7 @@ export function readCsvAnswers(text: string, own: Feed): GivenAnswer[] {
       line: /^\d{1,9}$/.test(line) ? Number(line) : undefined,
       serviceId,
       benefit: benefitOf.get(benefit) ?? benefit,
+      ...('dependantid' in answers.columns && { person: cell('dependantid').trim().toLowerCase() }),
       isAccepted: answers.accepted.includes(code),
       code: code.slice(0, 100),
       text: cell('text').trim().slice(0, 500),

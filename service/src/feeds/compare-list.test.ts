@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareLists, type ListedCover } from './compare-list.ts'
+import { compareLists, type ListedCover, SOME_DEPENDANT } from './compare-list.ts'
 import type { Feed } from './feed.ts'
 import { readInsurerList } from './read-list.ts'
 
@@ -27,6 +27,27 @@ function kindsOf(here: readonly ListedCover[], there: readonly ListedCover[]): s
 test('two lists that say the same differ in nothing, though one writes plain capitals and leaves columns out', () => {
   const theirs = { firstname: 'JOSE', lastname: 'RUIZ', dob: '' }
   expect(kindsOf([cover({})], [cover({ benefit: '', details: theirs, endsOn: undefined })])).toEqual([])
+})
+
+test('of a family the one is meant whom the dependantid names, else first name and birth date', () => {
+  const child = { person: 'd1', details: { firstname: 'Tim', lastname: 'Ruiz', dob: '2019-05-04' } }
+  const family = [cover({ memberId: 'C1', person: '' }), cover({ memberId: 'C1', ...child })]
+  const row = (more: Partial<ListedCover>) => cover({ serviceId: '', memberId: 'C1', ...more })
+  const theirs = { lastname: '', dob: '' }
+  const named = [
+    row({ details: { ...theirs, firstname: 'TIM' } }),
+    row({ details: { ...theirs, firstname: 'José' } }),
+  ]
+  expect(kindsOf(family, named)).toEqual([])
+  const ofIds = [row({ person: '' }), row({ ...child, details: { lastname: 'Roiz' } })]
+  expect(kindsOf(family, ofIds)).toEqual(['details s1'])
+  expect(compareLists(family, ofIds, isOver).details).toMatchObject([{ dependantid: 'd1' }])
+  const stranger = { details: { ...theirs, firstname: 'Tom' } }
+  expect(kindsOf(family, [...named, row(stranger)])).toEqual(['unknownhere '])
+  expect(kindsOf(family.slice(0, 1), [row({ person: SOME_DEPENDANT, ...stranger })])).toEqual([
+    'missingthere s1',
+    'unknownhere ',
+  ])
 })
 
 test('each difference has its kind, and a row is found by our id or by the member number', () => {

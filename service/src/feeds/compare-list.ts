@@ -12,17 +12,24 @@ export type Difference = {
   readonly serviceid: string
   readonly memberid: string
   readonly benefit: string
+  /** The dependant whom it is about; absent: the member. */
+  readonly dependantid?: string
   readonly differs: readonly Differing[]
 }
 
 /** All differences, by kind. */
 export type Differences = Readonly<Record<DifferenceKind, readonly Difference[]>>
 
+/** A row is about a dependant and does not have our id. */
+export const SOME_DEPENDANT = '?'
+
 /** A person and benefit in one of the two lists; `details` has what both lists can have, `''` where one has it not. */
 export type ListedCover = {
   readonly serviceId: string
   readonly memberId: string
   readonly benefit: string
+  /** The dependant whom it covers, `''` for the member; `undefined`: an insurer's list does not say whom. */
+  readonly person?: string | typeof SOME_DEPENDANT | undefined
   readonly startsOn: PlainDate | ''
   /** `undefined`: the list has no such column. */
   readonly endsOn: PlainDate | '' | undefined
@@ -31,7 +38,8 @@ export type ListedCover = {
 
 /**
  * Compares what insurers were told and is in force with an insurer's own list. A row of the insurer is found by our id, else by
- * its member number; a benefit may be left out there, where the list is about one. `isOver` says whether an end lies behind: who
+ * its member number; a benefit may be left out there, where the list is about one. Of a family the one is meant whose dependantid it has, else
+ * first name or birth date. `isOver` says whether an end lies behind: who
  * is over in both lists, or over here and gone there, differs in nothing.
  */
 export function compareLists(
@@ -53,7 +61,10 @@ export function compareLists(
   const seen = new Map<ListedCover, ListedCover>()
   for (const row of there) {
     const candidates = byId.get(row.serviceId) ?? byId.get(row.memberId) ?? []
-    const ours = candidates.filter(one => row.benefit === '' || one.benefit === row.benefit)
+    const ours = meant(
+      row,
+      candidates.filter(one => row.benefit === '' || one.benefit === row.benefit),
+    )
     // The newest period of cover comes last.
     const own = ours.find(one => one.startsOn === row.startsOn) ?? ours.at(-1)
     if (!own) {
@@ -73,11 +84,37 @@ export function compareLists(
   return found
 }
 
+/** Of a member and those whom the member's benefits cover, the covers of the one whom a row is about. */
+function meant(row: ListedCover, covers: readonly ListedCover[]): readonly ListedCover[] {
+  const isMember = ({ person = '' }: ListedCover) => person === ''
+  if (row.person === SOME_DEPENDANT)
+    return agreeing(
+      row,
+      covers.filter(one => !isMember(one)),
+    )
+  if (row.person !== undefined) return covers.filter(({ person = '' }) => person === row.person)
+  return covers.every(isMember) ? covers : agreeing(row, covers)
+}
+
+/** The covers of the one person whose first name and birth date agree best with a row; [] where nothing does. */
+function agreeing(row: ListedCover, covers: readonly ListedCover[]): readonly ListedCover[] {
+  const agreed = (one: ListedCover) =>
+    ['firstname', 'dob'].filter(name => {
+      const theirs = folded(row.details[name] ?? '')
+      return theirs !== '' && theirs === folded(one.details[name] ?? '')
+    }).length
+  const most = Math.max(0, ...covers.map(agreed))
+  const found = covers.find(one => agreed(one) === most)
+  return most === 0 ? [] : covers.filter(({ person }) => person === found?.person)
+}
+
 function differenceOf(own: ListedCover | undefined, row: ListedCover | undefined): Difference {
+  const person = (own ?? row)?.person
   return {
     serviceid: own?.serviceId ?? row?.serviceId ?? '',
     memberid: own?.memberId || (row?.memberId ?? ''),
     benefit: own?.benefit ?? row?.benefit ?? '',
+    ...(person && person !== SOME_DEPENDANT && { dependantid: person }),
     differs: differing(own && valuesOf(own), row && valuesOf(row)),
   }
 }

@@ -16,6 +16,8 @@ export type KeptDifference = {
   readonly subject: Buffer
   readonly serviceId: string | undefined
   readonly benefit: string
+  /** The dependant whom it is about; `undefined`: the member, or nobody here. */
+  readonly person?: string | undefined
   readonly foundAt: Instant
   /** `''` for somebody whom only the insurer knows. */
   readonly userid: string
@@ -34,6 +36,7 @@ type Row = {
   subject: Buffer
   service_id: string | null
   benefit: string
+  dependant_id: string | null
   found_at: Instant
   userid: string | null
   sealed: Buffer | null
@@ -44,10 +47,11 @@ type Row = {
 export function subjectOf(
   { peppers }: Pick<Keyring, 'peppers'>,
   feed: string,
-  { serviceid, memberid, benefit }: Omit<Difference, 'differs'>,
+  { serviceid, memberid, benefit, dependantid }: Omit<Difference, 'differs'>,
 ): Buffer {
   const who = serviceid === '' ? memberid : serviceid
-  return keyedHash(peppers.current.key, 'feed_differences.subject', feed, who, benefit)
+  const named = [who, benefit, ...(dependantid ? [dependantid] : [])]
+  return keyedHash(peppers.current.key, 'feed_differences.subject', feed, ...named)
 }
 
 /**
@@ -75,10 +79,11 @@ export async function noteDifferences(
         where found.kind = d.kind and found.subject = d.subject)`)
     if (own.length === 0) continue
     await tx.query(sql`
-      insert into feed_differences (partner_id, feed, kind, subject, service_id, benefit, sealed, found_at)
+      insert into feed_differences (partner_id, feed, kind, subject, service_id, benefit, dependant_id, sealed, found_at)
       select ${partnerId}::uuid, ${feed}, * from unnest(${texts(own.map(one => one.kind))}::text[],
         ${bytes(own.map(one => one.subject))}::bytea[], ${uuids(own.map(one => one.serviceId ?? null))}::uuid[],
-        ${texts(own.map(one => one.benefit))}::text[], ${bytes(own.map(one => one.sealed ?? null))}::bytea[],
+        ${texts(own.map(one => one.benefit))}::text[], ${uuids(own.map(one => one.person ?? null))}::uuid[],
+        ${bytes(own.map(one => one.sealed ?? null))}::bytea[],
         ${timestamps(own.map(() => of.at))}::timestamptz[])
       on conflict (partner_id, feed, kind, subject) do update set sealed = excluded.sealed`)
   }
@@ -101,7 +106,7 @@ export async function openDifferences(
   const byId = new Map(partners.map(partner => [partner.partnerId, partner]))
   const ids = [...byId.keys(), ...(ofNobody ? [noPartner] : [])]
   const rows = await db.query<Row>(sql`
-    select d.partner_id, d.kind, d.subject, d.service_id, d.benefit, d.found_at, d.sealed, u.userid, k.wrapped_key
+    select d.partner_id, d.kind, d.subject, d.service_id, d.benefit, d.dependant_id, d.found_at, d.sealed, u.userid, k.wrapped_key
     from feed_differences d
     left join users u on u.partner_id = d.partner_id and u.service_id = d.service_id
     left join data_keys k on k.partner_id = d.partner_id and k.service_id = d.service_id
@@ -115,6 +120,7 @@ export async function openDifferences(
       subject: row.subject,
       serviceId: row.service_id ?? undefined,
       benefit: row.benefit,
+      person: row.dependant_id ?? undefined,
       foundAt: row.found_at,
       userid: row.userid ?? '',
       differs: opened(row, byId.get(row.partner_id)),

@@ -7,6 +7,7 @@ export const LINE_VALUES = [
   ...['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'],
   ...['benefit', 'policy', 'plancode', 'offer', 'amountcents', 'costcents', 'premiumcents'],
   ...['startson', 'endson', 'effectiveon', 'partnerid', 'partnername'],
+  ...['who', 'dependantid', 'tier'],
 ] as const
 
 /** The name of a value, such as `lastname` or `moredetails.costcenter`. */
@@ -63,12 +64,13 @@ export type Every = { readonly at: string; readonly timezone: string } & (
 
 type Party = readonly [qualifier: string, id: string]
 
-/** The parties of an X12 834 file, and the insurance line of each benefit. */
+/** The parties of an X12 834 file, the insurance line of each benefit, and the coverage level of each tier. */
 export type X12Form = {
   readonly sender: Party
   readonly receiver: Party
   readonly sponsor: Party
   readonly lines: Readonly<Record<string, string>>
+  readonly tiers?: Readonly<Record<string, string>>
 }
 
 /** One feed: which benefits an insurer is told about, when, and in which form. */
@@ -118,14 +120,22 @@ const KEPT_VALUES: readonly ValueName[] = [
   ...['action', 'reason', 'line', 'run', 'serviceid', 'benefit', 'startson', 'endson', 'effectiveon'],
 ]
 
+/** What an 834 file says besides of benefits with tiers. */
+const X12_FAMILY_VALUES: readonly ValueName[] = ['who', 'dependantid', 'tier']
+
 /** The values that the lines of a feed hold. */
-export function valuesOf({ format, columns = [] }: Feed): ValueName[] {
+export function valuesOf({ format, columns = [], x12834 }: Feed): ValueName[] {
   const shown =
-    format === 'x12834' ? X12_VALUES : columns.flatMap(({ value }) => (value === undefined ? [] : [value]))
+    format === 'x12834'
+      ? [...X12_VALUES, ...(x12834?.tiers ? X12_FAMILY_VALUES : [])]
+      : columns.flatMap(({ value }) => (value === undefined ? [] : [value]))
   return [...new Set([...KEPT_VALUES, ...shown])]
 }
 
+/** The values that differ by who is covered: the member's line alone tells when they become others. */
+export const TIER_VALUES: readonly ValueName[] = ['tier', 'amountcents', 'costcents', 'premiumcents']
+
 /** The values whose change is told by a line `change`: all but what the line itself, its dates or the insurer gave. */
 export function isDetail(value: ValueName): boolean {
-  return !KEPT_VALUES.includes(value) && value !== 'memberid'
+  return !KEPT_VALUES.includes(value) && value !== 'memberid' && value !== 'dependantid'
 }

@@ -3,7 +3,7 @@ import { startOfDate } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { answersOf, readAcknowledgements } from './answers-x12.ts'
 import { nextDue } from './every.ts'
-import type { Feed, LineValues } from './feed.ts'
+import type { Feed, LineValues, X12Form } from './feed.ts'
 import { formatOf } from './file-format.ts'
 import { openPlaces } from './line-places.ts'
 import { LINES_OF_A_SET } from './x12-format.ts'
@@ -86,6 +86,28 @@ describe('a file', () => {
     expect(inSet).toContain('NM1*IL*1*=Lukasz "L", Jr*Jose')
     expect(inSet).toContain('DMG*D8*19900327*U')
   })
+})
+
+test('a dependant in X12 has the numbers of the member, a relation, and the coverage level of the tier; an erased one no level', () => {
+  const tiers = { me: 'EMP', family: 'FAM' }
+  const loop = (more: LineValues, x12834: X12Form = { ...x12Feed.x12834, tiers }) => {
+    const values = { ...line, memberid: 'C-1', tier: 'family', ...more }
+    const segments = fileOf({ ...x12Feed, x12834 }, [values])
+      .toString('latin1')
+      .split('~\n')
+    return segments.filter(one => /^(INS|REF\*23|HD)/.test(one))
+  }
+  const rest = (level: string) => ['REF*23*C-1', `HD*021**DEN**${level}`]
+  expect(loop({ who: 'member' })).toEqual(['INS*Y*18*021*AI*A***AC', ...rest('FAM')])
+  expect(loop({ who: 'spouse' })).toEqual(['INS*N*01*021*AI*A', ...rest('FAM')])
+  expect(loop({ who: 'domesticpartner' })).toEqual(['INS*N*53*021*AI*A', ...rest('FAM')])
+  expect(loop({ who: 'child', tier: 'me' })).toEqual(['INS*N*19*021*AI*A', ...rest('EMP')])
+  expect(loop({ who: 'member', tier: '' })).toEqual(['INS*Y*18*021*AI*A***AC', ...rest('IND')])
+  const erased = { ...line, memberid: 'C-1', who: 'child' }
+  expect(fileOf({ ...x12Feed, x12834: { ...x12Feed.x12834, tiers } }, [erased]).toString()).toContain(
+    'HD*021**DEN~',
+  )
+  expect(loop({}, x12Feed.x12834)).toEqual(['INS*Y*18*021*AI*A***AC', ...rest('IND')])
 })
 
 test('an acknowledgement names the right lines in every set, and after an erasure nobody instead of a wrong one', () => {

@@ -33,7 +33,7 @@ export function openPlaces(
     const set = Math.ceil(line / LINES_OF_A_SET)
     if (set !== before.set) before = { set, line: (set - 1) * LINES_OF_A_SET, last: SEGMENTS_OF_A_HEAD }
     const first = line === before.line + 1 ? before.last + 1 : Number.POSITIVE_INFINITY
-    const last = first + memberSegments(values, x12834.lines, run).length - 1
+    const last = first + memberSegments(values, x12834, run).length - 1
     before = { set, line, last }
     return { line, set, first, last }
   }

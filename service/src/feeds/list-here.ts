@@ -2,6 +2,7 @@ import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { dataKeyOf, loadedUserOf, loadUsersWithDocuments, personOf } from '../membership/reading/load.ts'
 import { loadTold, readMemberIds } from '../membership/records/insurer-lines.ts'
+import { MEMBER } from '../membership/rules/covers.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { DifferenceKind, ListedCover } from './compare-list.ts'
 import type { Feed } from './feed.ts'
@@ -36,10 +37,12 @@ export async function coversHere(
       const users = new Map(loaded.map(row => [row.service_id, loadedUserOf(row)]))
       const members = await readMemberIds(db, partnerId, ids)
       const told = (await loadTold(db, partnerId, ids)).sort((a, b) => (a.startsOn < b.startsOn ? -1 : 1))
-      for (const { serviceId, benefit, startsOn, endsOn, isVoid, insurer: whose } of told) {
+      for (const { serviceId, benefit, person, startsOn, endsOn, isVoid, insurer: whose } of told) {
         const mine = users.get(serviceId)
         if (!mine || isVoid || whose !== insurer || !benefits.includes(benefit)) continue
-        const { firstname = '', lastname = '', dob = '' } = personOf(mine, partner, 'profile') ?? {}
+        const member = personOf(mine, partner, 'profile')
+        const dependant = member?.dependants?.find(({ dependantid }) => dependantid === person)
+        const { firstname = '', lastname = '', dob = '' } = (person === MEMBER ? member : dependant) ?? {}
         const dataKey = dataKeyOf(mine, partner)
         const memberId = members(dataKey, mine.user)(benefit)
         const details = { firstname, lastname, dob }
@@ -50,6 +53,7 @@ export async function coversHere(
           serviceId,
           memberId,
           benefit,
+          person,
           startsOn,
           endsOn: endsOn ?? '',
           details,
@@ -81,7 +85,7 @@ function findTold(
 }
 
 /**
- * Makes the next run tell an insurer again about a person and a benefit. What the insurer lacks is told as new; what it has
+ * Makes the next run tell an insurer again about a person of a benefit. What the insurer lacks is told as new; what it has
  * otherwise is told as a correction or an end.
  */
 export async function sayAgain(
@@ -91,13 +95,14 @@ export async function sayAgain(
     readonly partnerId: string
     readonly serviceId: string
     readonly benefit: string
+    readonly person?: string | undefined
     readonly kind: DifferenceKind
   },
 ): Promise<void> {
-  const { partnerId, serviceId, benefit, kind } = one
+  const { partnerId, serviceId, benefit, person, kind } = one
   await db.query(sql`
     update insurer_lines set status = ${kind === 'missingthere' ? 'settled' : 'doubted'}
     where partner_id = ${partnerId} and service_id = ${serviceId} and insurer = ${insurer} and benefit = ${benefit}
-      and status in ('sent', 'accepted')`)
+      and dependant_id is not distinct from ${person || null}::uuid and status in ('sent', 'accepted')`)
   await db.query(forgetSeen([serviceId], { partnerId, feed }))
 }

@@ -107,10 +107,11 @@ async function storePage(
   const of = { partnerId: partner.partnerId, feed: feed.feed }
   if (lines.length > 0) {
     await tx.query(holdKeys(partner.partnerId, [...new Set(lines.map(({ user }) => user.serviceId))]))
-    const rows = lines.map(({ user, benefit, line, values, dataKey }) => ({
+    const rows = lines.map(({ user, benefit, person, line, values, dataKey }) => ({
       user,
       insurer: feed.insurer,
       benefit,
+      person,
       feed: feed.feed,
       run,
       line: number(line.action, line.hasPassed),

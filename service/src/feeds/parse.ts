@@ -59,6 +59,8 @@ function checkFeeds(yaml: YamlValue, catalogue: Catalogue | undefined): Problem[
         checkBenefit(feed, isInsurer, { benefit, catalogue, at: `${at}/benefits/${nth}` }, refuse)
     }
     checkForms(feed, at, refuse)
+    for (const { benefit, message } of catalogue ? familyProblems(feed, catalogue) : [])
+      refuse(`${at}/benefits/${feed.benefits.indexOf(benefit)}`, message)
   }
   return problems
 }
@@ -131,6 +133,27 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
     refuse(`${at}/answers/columns`, 'needs code, and line or serviceid to find what is answered')
   if (list && !('memberid' in list.columns || 'serviceid' in list.columns))
     refuse(`${at}/list/columns`, 'needs memberid or serviceid to find the person')
+}
+
+/**
+ * Why a feed cannot tell of the benefits of a catalogue that cover families: a line about a dependant must say so, and an 834 needs
+ * a coverage level for each tier.
+ */
+export function familyProblems(
+  { feed, format, columns = [], benefits, x12834 }: Feed,
+  catalogue: Pick<Catalogue, 'benefits'>,
+): { readonly benefit: string; readonly message: string }[] {
+  return benefits.flatMap(benefit => {
+    const tiers = (catalogue.benefits.get(benefit)?.tiers ?? []).map(({ tier }) => tier)
+    if (format !== 'x12834') {
+      const isSaid = tiers.length === 0 || columns.some(({ value }) => value === 'who')
+      const message = `${benefit} covers families, and the feed ${feed} does not say whom a line is about; add { name: WHO, value: who } to its columns`
+      return isSaid ? [] : [{ benefit, message }]
+    }
+    const missing = tiers.filter(tier => !x12834?.tiers?.[tier])
+    const message = `the feed ${feed} has no coverage level for ${missing.join(', ')} of ${benefit}; write one such as EMP, ESP, ECH or FAM for each tier under x12834.tiers`
+    return missing.length === 0 ? [] : [{ benefit, message }]
+  })
 }
 
 const dateValues = ['dob', 'startson', 'endson', 'effectiveon']

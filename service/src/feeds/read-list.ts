@@ -25,6 +25,7 @@ export function readInsurerList(text: string, feed: Feed): ListedCover[] {
       serviceId: cell('serviceid').trim().toLowerCase(),
       memberId: cell('memberid').trim(),
       benefit: benefitOf.get(benefit) ?? benefit,
+      ...('dependantid' in list.columns && { person: cell('dependantid').trim().toLowerCase() }),
       startsOn: date('startson'),
       endsOn: 'endson' in list.columns ? date('endson') : undefined,
       details: { firstname: cell('firstname'), lastname: cell('lastname'), dob: date('dob') },

@@ -2,7 +2,7 @@ import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { segmentsIn } from './answers-x12.ts'
-import type { ListedCover } from './compare-list.ts'
+import { type ListedCover, SOME_DEPENDANT } from './compare-list.ts'
 import type { Feed } from './feed.ts'
 
 /**
@@ -16,12 +16,13 @@ export function readX12List(text: string, { feed, x12834 }: Feed): ListedCover[]
     throw new OperatorError('The file has no 834: it is no list of members.')
   const benefits = new Map(Object.entries(x12834.lines).map(([benefit, code]) => [code, benefit]))
   const covers: ListedCover[] = []
-  let member = { serviceId: '', memberId: '', details: {} as Record<string, string> }
+  let member = { serviceId: '', memberId: '', person: '', details: {} as Record<string, string> }
   let isOurs = false
   for (const [id, first = '', second = '', third = '', fourth = '', , , , , ninth = ''] of segments) {
     const last = covers.at(-1)
     if (id === 'INS') {
-      member = { serviceId: '', memberId: '', details: {} }
+      // A dependant has the member's numbers, and none of our ids.
+      member = { serviceId: '', memberId: '', person: first === 'N' ? SOME_DEPENDANT : '', details: {} }
       isOurs = false
     } else if (id === 'REF' && first === '0F') {
       if (isUuid(second.toLowerCase())) member.serviceId = second.toLowerCase()

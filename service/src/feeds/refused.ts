@@ -12,6 +12,8 @@ export type RefusedLine = {
   readonly userid: string
   readonly serviceid: string
   readonly benefit: string
+  /** Absent: the line is about the member. */
+  readonly dependantid?: string
   readonly code: string
   readonly text: string
 }
@@ -42,6 +44,7 @@ export async function refusedOf(
         userid: row.userid,
         serviceid: row.service_id,
         benefit,
+        ...(row.dependant_id !== null && { dependantid: row.dependant_id }),
         code,
         text,
       })

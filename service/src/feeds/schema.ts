@@ -16,6 +16,12 @@ const codes: SchemaNode = {
   minProperties: 1,
   whenEmpty: 'is empty; write value: CODE, or delete the key',
 }
+const coverageLevels: SchemaNode = {
+  ...codes,
+  additionalProperties: oneOf(
+    'CHD DEP E1D E2D E3D E5D E6D E7D E8D E9D ECH EMP ESP FAM IND SPC SPO TWO'.split(' '),
+  ),
+}
 const party: SchemaNode = {
   type: 'array',
   items: coded(/^[\x20-\x7e]{1,30}$/, 'is no part of an id; use 1 to 30 plain characters'),
@@ -91,22 +97,28 @@ const feed = group(
     answers: group({
       columns: [
         'columns: { line: LINE, code: STATUS }',
-        columnsOf('line', 'code', 'text', 'memberid', 'serviceid', 'benefit'),
+        columnsOf('line', 'code', 'text', 'memberid', 'serviceid', 'benefit', 'dependantid'),
       ],
       accepted: ['the codes that accept a line, such as [OK]', list(text(50), 100)],
     }),
     list: group({
       columns: [
         'the columns of the insurer’s own list',
-        columnsOf('memberid', 'serviceid', 'benefit', 'startson', 'endson', 'firstname', 'lastname', 'dob'),
+        columnsOf(
+          ...['memberid', 'serviceid', 'dependantid', 'benefit', 'startson', 'endson'],
+          ...['firstname', 'lastname', 'dob'],
+        ),
       ],
     }),
-    x12834: group({
-      sender: ['sender: [ZZ, OURS]', party],
-      receiver: ['receiver: [FI, "987654321"]', party],
-      sponsor: ['sponsor: [FI, "123456789"]', party],
-      lines: ['lines: { dental: DEN }', codes],
-    }),
+    x12834: group(
+      {
+        sender: ['sender: [ZZ, OURS]', party],
+        receiver: ['receiver: [FI, "987654321"]', party],
+        sponsor: ['sponsor: [FI, "123456789"]', party],
+        lines: ['lines: { dental: DEN }', codes],
+      },
+      { tiers: coverageLevels },
+    ),
   },
 )
 

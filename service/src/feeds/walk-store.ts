@@ -2,6 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import { integers, texts, timestamps, uuids } from '../db/binary-array.ts'
 import type { Executor } from '../db/database.ts'
 import { type Query, sql, timestamp } from '../db/sql.ts'
+import type { TierStep } from '../membership/rules/insurer-lines.ts'
 
 /** The id that sorts before every service id. */
 export const FIRST_SERVICE_ID = '00000000-0000-0000-0000-000000000000'
@@ -91,7 +92,7 @@ export function settleWhatIsLeft(
       and l.feed = ${of.feed} and l.run < ${of.run} and l.status = 'refused' and not exists (
         select from insurer_lines n
         where n.partner_id = ${of.partnerId} and n.service_id = l.service_id and n.benefit = l.benefit and n.feed = ${of.feed}
-          and n.run = ${of.run})`
+          and n.dependant_id is not distinct from l.dependant_id and n.run = ${of.run})`
 }
 
 /** Keeps users from being erased until the transaction ends, without holding up any other change of them. */
@@ -101,20 +102,30 @@ export function holdKeys(partnerId: string, serviceIds: readonly string[]): Quer
     where partner_id = ${partnerId} and service_id = any (${uuids(serviceIds)}::uuid[]) order by service_id for key share`
 }
 
-/** Notes what an insurer knows of the details of covers of which a former system had told it. */
-export function learnDetails(
-  rows: readonly { readonly serviceId: string; readonly benefit: string; readonly details: string }[],
-  partnerId: string,
-): Query {
-  return sql`
-    update insurer_lines l set details = decode(row.details, 'base64')
-    from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[], ${texts(rows.map(row => row.benefit))}::text[],
-      ${texts(rows.map(row => Buffer.from(row.details, 'base64url').toString('base64')))}::text[])
-      as row (service_id, benefit, details)
-    where l.partner_id = ${partnerId} and l.service_id = row.service_id and l.benefit = row.benefit and l.feed = ''`
+/** What an insurer knows of a cover of which a former system had told it. */
+export type Learnt = {
+  readonly serviceId: string
+  readonly benefit: string
+  readonly person: string
+  readonly details: string
+  readonly step: TierStep | undefined
 }
 
-/** How many covers of a partner's users an insurer knew to be in force on a day, before a run. */
+/** Notes what an insurer knows of the details of covers of which a former system had told it. */
+export function learnDetails(rows: readonly Learnt[], partnerId: string): Query {
+  return sql`
+    update insurer_lines l set details = decode(row.details, 'base64'), tier = row.tier, tier_starts_on = row.tier_starts_on::date
+    from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[], ${texts(rows.map(row => row.benefit))}::text[],
+      ${uuids(rows.map(row => row.person || null))}::uuid[],
+      ${texts(rows.map(row => Buffer.from(row.details, 'base64url').toString('base64')))}::text[],
+      ${texts(rows.map(row => row.step?.tier || null))}::text[],
+      ${texts(rows.map(row => row.step?.startsOn ?? null))}::text[])
+      as row (service_id, benefit, dependant_id, details, tier, tier_starts_on)
+    where l.partner_id = ${partnerId} and l.service_id = row.service_id and l.benefit = row.benefit
+      and l.dependant_id is not distinct from row.dependant_id and l.feed = ''`
+}
+
+/** How many covers of a partner's users, each of one person, an insurer knew to be in force on a day, before a run. */
 export async function countCovered(
   db: Executor,
   of: {

@@ -1,4 +1,4 @@
-import { dateAt, type Instant, startOfDate } from '../calendar/calendar.ts'
+import { addDays, dateAt, type Instant, type PlainDate, startOfDate } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import {
@@ -9,25 +9,38 @@ import {
   personOf,
 } from '../membership/reading/load.ts'
 import { loadTold, readMemberIds, type Told } from '../membership/records/insurer-lines.ts'
-import type { UserIds } from '../membership/records/sealed.ts'
+import { readRecords, type UserIds } from '../membership/records/sealed.ts'
 import { applyDueChanges } from '../membership/rules/apply-due.ts'
-import { coversOf, type TrueCover } from '../membership/rules/covers.ts'
+import {
+  coveredOf,
+  coversOf,
+  MEMBER,
+  personsOf,
+  type TrueCover,
+  withPendingCovers,
+  worthBeside,
+  worthSteps,
+} from '../membership/rules/covers.ts'
+import type { Dependant } from '../membership/rules/dependant.ts'
 import {
   type InsurerLine,
   linesFor,
   nextDayToTell,
   restatedLines,
+  stepOn,
 } from '../membership/rules/insurer-lines.ts'
 import { versionsOf } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Feed, LineValues } from './feed.ts'
+import { type Feed, type LineValues, TIER_VALUES, valuesOf } from './feed.ts'
 import { type LineReader, openLineReader, type Subject } from './values.ts'
-import { FIRST_SERVICE_ID, findCandidates, type SeenRow } from './walk-store.ts'
+import { FIRST_SERVICE_ID, findCandidates, type Learnt, type SeenRow } from './walk-store.ts'
 
 /** A line that a run would send, before it has a number. */
 export type DraftLine = {
   readonly user: UserIds
   readonly benefit: string
+  /** Whom it is about; `''`: the member. */
+  readonly person: string
   readonly line: InsurerLine<TrueCover>
   readonly values: LineValues
   readonly dataKey: Buffer
@@ -38,11 +51,7 @@ export type ComparedPage = {
   readonly lines: readonly DraftLine[]
   readonly seen: readonly SeenRow[]
   /** Details that an insurer knows from a former system. */
-  readonly learnt: readonly {
-    readonly serviceId: string
-    readonly benefit: string
-    readonly details: string
-  }[]
+  readonly learnt: readonly Learnt[]
 }
 
 /** What decides about people. */
@@ -108,16 +117,48 @@ async function comparePage(
   const told = byUser(await loadTold(db, partner.partnerId, ids))
   const members = await readMemberIds(db, partner.partnerId, ids)
   await context.prepareTerms(loaded.flatMap(({ user }) => versionsOf(user)))
+  const former = await readFormer(db, partner, loaded)
   const compared = loaded.map(mine => {
-    const own = told.get(mine.user.serviceId) ?? []
+    const { serviceId } = mine.user
+    const own = told.get(serviceId) ?? []
     const memberIdOf = members(dataKeyOf(mine, partner), mine.user)
-    return compareUser(context, { walk, reader, mine, told: own, memberIdOf })
+    return compareUser(context, {
+      walk,
+      reader,
+      mine,
+      told: own,
+      memberIdOf,
+      former: former.get(serviceId) ?? [],
+    })
   })
   return {
     lines: compared.flatMap(one => one.lines),
     seen: compared.map(one => one.seen),
     learnt: compared.flatMap(one => one.learnt),
   }
+}
+
+/** Those who are in no list of dependants any more, but were covered: as the newest list that had them named them. */
+async function readFormer(
+  db: Executor,
+  partner: Partner,
+  loaded: readonly LoadedUser[],
+): Promise<ReadonlyMap<string, readonly Dependant[]>> {
+  const former = new Map<string, readonly Dependant[]>()
+  for (const mine of loaded) {
+    const listed = personOf(mine, partner, 'profile')?.dependants ?? []
+    const isListed = (id: string) => listed.some(({ dependantid }) => dependantid === id)
+    const { user } = mine
+    if (user.enrolments.every(one => (one.covered ?? []).every(({ dependantId }) => isListed(dependantId))))
+      continue
+    const versions = await readRecords(db, { partner, user }, 'dependants')
+    const lists = versions.sort((a, b) => Number(b.version) - Number(a.version))
+    former.set(
+      user.serviceId,
+      lists.flatMap(one => one.content() as readonly Dependant[]),
+    )
+  }
+  return former
 }
 
 function byUser(told: readonly Told[]): Map<string, Told[]> {
@@ -134,50 +175,98 @@ function compareUser(
     readonly mine: LoadedUser
     readonly told: readonly Told[]
     readonly memberIdOf: Subject['memberIdOf']
+    readonly former: readonly Dependant[]
   },
 ) {
-  const { reader, mine, told, memberIdOf } = of
+  const { reader, mine, memberIdOf, former } = of
   const { partner, feed, now, full } = of.walk
+  const told = of.told.filter(({ insurer }) => insurer === feed.insurer)
   const person = () => personOf(mine, partner, 'profile')
   const terms = context.terms(partner, person)
-  const user = applyDueChanges(mine.user, now, terms).at(-1)?.after ?? mine.user
+  const due = applyDueChanges(mine.user, now, terms).at(-1)?.after ?? mine.user
+  const user = withPendingCovers(due, terms)
   const today = dateAt(now, partner.timezone)
-  const subject: Subject = { partner, user, person: person() ?? {}, terms, today, memberIdOf }
+  const member: Subject = { partner, user, person: person() ?? {}, terms, today, memberIdOf }
   const horizon = { today, aheadDays: feed.aheaddays ?? 0 }
+  const lastAt = startOfDate(addDays(today, horizon.aheadDays + 1), partner.timezone) - 1
+  const showsWorth = valuesOf(feed).some(value => TIER_VALUES.includes(value))
   const dataKey = dataKeyOf(mine, partner)
-  const covers = feed.benefits.map(benefit => coversOf(user, benefit, partner.timezone))
-  const lines = feed.benefits.flatMap((benefit, index): DraftLine[] => {
-    const truth = covers[index] ?? []
-    const known = told.filter(one => one.benefit === benefit && one.insurer === feed.insurer)
-    const news = linesFor(known, truth, {
-      horizon,
-      detailsOf: one => reader.fingerprint(subject, one),
-      // Of what is over, the insurer of its own terms got the premium.
-      counts: ({ enrolment }) =>
-        terms.version(enrolment.version).benefits.get(benefit)?.insurer?.insurer === feed.insurer,
-    })
-    const endsFrom = feed.endstatedfor ?? ENDS_STATED_FOR_DAYS
-    const again = full ? restatedLines(known, truth, { news, horizon, endsFrom }) : []
-    return [...news, ...again].flatMap(line => {
-      const values = reader.values(subject, { ...line, benefit })
-      return dataKey ? [{ user: mine.user, benefit, line, values, dataKey }] : []
+  const compared = feed.benefits.map(benefit => {
+    const known = told.filter(one => one.benefit === benefit)
+    let numbered = Math.max(0, ...known.map(({ number }) => number))
+    return personsOf(user, benefit, known).map(person => {
+      const subject =
+        person === MEMBER ? member : { ...member, dependant: dependantOf(member, person, former) }
+      const truth = coversOf(user, benefit, partner.timezone, person).map(cover => {
+        if (!showsWorth) return cover
+        const steps = person === MEMBER ? worthSteps(cover, terms) : [worthBeside(cover, terms, lastAt)]
+        return { ...cover, steps }
+      })
+      const ours = known.filter(one => one.person === person)
+      const news = linesFor(ours, truth, {
+        horizon,
+        numbered,
+        detailsOf: (one, step) => reader.fingerprint(subject, one, step),
+        // Of what is over, the insurer of its own terms got the premium.
+        counts: ({ enrolment }) =>
+          terms.version(enrolment.version).benefits.get(benefit)?.insurer?.insurer === feed.insurer,
+      })
+      numbered = Math.max(numbered, ...news.map(({ number }) => number))
+      const endsFrom = feed.endstatedfor ?? ENDS_STATED_FOR_DAYS
+      const again = full ? restatedLines(ours, truth, { news, horizon, endsFrom }) : []
+      const lines = [...news, ...again].flatMap((line): DraftLine[] => {
+        const values = reader.values(subject, { ...line, benefit })
+        return dataKey ? [{ user: mine.user, benefit, person, line, values, dataKey }] : []
+      })
+      const learnt = learntOf(ours, truth, { last: dateAt(lastAt, partner.timezone), reader, subject })
+      return { person, truth, lines, learnt }
     })
   })
-  const next = nextDayToTell(covers.flat(), horizon)
+  const all = compared.flat()
+  const next = nextDayToTell(
+    all.flatMap(({ truth }) => truth),
+    horizon,
+  )
+  // Readers of an 834 want a member before those whom the member's benefits cover.
+  const inOrder = [...all.filter(isMember), ...all.filter(one => !isMember(one))]
   return {
-    lines,
+    lines: inOrder.flatMap(({ lines }) => lines),
     seen: {
       serviceId: user.serviceId,
       version: mine.readVersion,
       lookAt: next === undefined ? undefined : startOfDate(next, partner.timezone),
     },
-    learnt: told
-      .filter(one => one.details === undefined && !one.isVoid && one.insurer === feed.insurer)
-      .flatMap(({ benefit, startsOn, serviceId }) => {
-        const cover = covers
-          .flat()
-          .find(one => one.enrolment.benefit === benefit && one.startsOn === startsOn)
-        return cover ? [{ serviceId, benefit, details: reader.fingerprint(subject, cover) }] : []
-      }),
+    learnt: all.flatMap(({ learnt }) => learnt),
   }
+}
+
+function isMember({ person }: { readonly person: string }): boolean {
+  return person === MEMBER
+}
+
+function dependantOf(
+  { person, user }: Subject,
+  id: string,
+  former: readonly Dependant[],
+): Subject['dependant'] {
+  const isOne = ({ dependantid }: Dependant) => dependantid === id
+  const listed = person.dependants?.find(isOne) ?? former.find(isOne)
+  if (listed) return listed
+  return { dependantid: id, relationship: coveredOf(user, id)?.relationship ?? 'child' }
+}
+
+/** What an insurer knows from a former system of covers that still are as it was told. */
+function learntOf(
+  told: readonly Told[],
+  truth: readonly TrueCover[],
+  of: { readonly last: PlainDate; readonly reader: LineReader; readonly subject: Subject },
+): Learnt[] {
+  return told
+    .filter(one => one.details === undefined && !one.isVoid)
+    .flatMap(({ benefit, person, startsOn, serviceId }) => {
+      const cover = truth.find(one => one.startsOn === startsOn)
+      if (!cover) return []
+      const step = stepOn(cover, of.last)
+      return [{ serviceId, benefit, person, details: of.reader.fingerprint(of.subject, cover, step), step }]
+    })
 }

@@ -12,7 +12,7 @@ export const SEGMENTS_OF_A_HEAD = 4
 
 /**
  * An X12 file: benefit enrolment and maintenance, 834 by the HIPAA guide 005010X220A1. Each line of the feed is a member loop
- * of its own, with one coverage. The run is the control number.
+ * of its own, with one coverage of one person. The run is the control number.
  */
 export function x12Format({ x12834, insurer }: Feed, run: FileRun): FileFormat {
   if (!x12834) throw new Error('an 834 feed without its parties')
@@ -36,7 +36,7 @@ export function x12Format({ x12834, insurer }: Feed, run: FileRun): FileFormat {
     line(values) {
       const between = lines === LINES_OF_A_SET ? closeSet() + openSet() : ''
       lines += 1
-      return encoded(between + write(memberSegments(values, x12834.lines, run)))
+      return encoded(between + write(memberSegments(values, x12834, run)))
     },
     foot: () =>
       encoded(
@@ -132,12 +132,20 @@ const reasonCodes: Readonly<Record<EndReason, string>> = {
   deceased: '03',
 }
 
-/** The segments about one line: the member, and the one coverage. */
+/** INS02: how the person is related to the member, whose numbers the loop of a dependant has. */
+const relationCodes: Readonly<Record<string, string>> = {
+  spouse: '01',
+  domesticpartner: '53',
+  child: '19',
+}
+
+/** The segments about one line: the member or a dependant, and the one coverage. */
 export function memberSegments(
   values: LineValues,
-  lines: X12Form['lines'],
+  { lines, tiers }: Pick<X12Form, 'lines' | 'tiers'>,
   run: Pick<FileRun, 'isFull'>,
 ): string[][] {
+  const relation = relationCodes[values['who'] ?? '']
   const of = (name: string, most: number) => element(values[name] ?? '', most)
   const [member, coverage] =
     run.isFull && values['action'] === 'change' ? ['030', '030'] : actionCodes[values['action'] as LineAction]
@@ -152,14 +160,14 @@ export function memberSegments(
   return [
     [
       'INS',
-      'Y',
-      '18',
+      relation ? 'N' : 'Y',
+      relation ?? '18',
       member,
       reasonCodes[values['reason'] ?? ''] ?? 'AI',
       'A',
       '',
       '',
-      member === '024' ? 'TE' : 'AC',
+      relation ? '' : member === '024' ? 'TE' : 'AC',
     ],
     ['REF', '0F', of('serviceid', 50)],
     ...when(['REF', '1L', of('policy', 50)], of('policy', 50) !== ''),
@@ -169,10 +177,23 @@ export function memberSegments(
     ...when(['N3', of('addline1', 55), of('addline2', 55)], isAddressed),
     ...when(['N4', of('city', 30), of('state', 2), zipcode], isAddressed),
     ...when(['DMG', 'D8', day('dob'), sexOf(values['gender'])], day('dob') !== ''),
-    ['HD', coverage, '', lines[values['benefit'] ?? ''] ?? '', of('plancode', 50), 'IND'],
+    [
+      'HD',
+      coverage,
+      '',
+      lines[values['benefit'] ?? ''] ?? '',
+      of('plancode', 50),
+      levelOf(values['tier'], tiers),
+    ],
     ['DTP', '348', 'D8', day('startson')],
     ...when(['DTP', '349', 'D8', day('endson')], day('endson') !== ''),
   ]
+}
+
+/** HD05: the coverage level of the tier; of a family that was erased nobody knows it. */
+function levelOf(tier: string | undefined, tiers: X12Form['tiers']): string {
+  if (!tiers || tier === '') return 'IND'
+  return tiers[tier ?? ''] ?? ''
 }
 
 /** The guide knows three; for every other answer, and for none, it is not known. */

@@ -12,6 +12,7 @@ import { type Benefit, type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate, refuseBirthDates, refusePartnerName } from '../membership/requests/given.ts'
+import { coversOf, personsOf } from '../membership/rules/covers.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
 import {
   ageEndOf,
@@ -135,14 +136,20 @@ function reasonsOf(refusal: Refusal | undefined): readonly RefusalReason[] {
   return refusal?.reasons ?? []
 }
 
-/** What the former system had told insurers: the covers for which they gave a member number. */
-function toldBefore({ enrolments }: User, { person }: ImportedMember, terms: Terms): ImportedCover[] {
+/** What the former system had told insurers: the covers for which they gave a member number, each with all whom it covers. */
+function toldBefore(made: User, { person }: ImportedMember, terms: Terms): ImportedCover[] {
   return Object.entries(person.memberids ?? {}).flatMap(([benefit, memberId]) => {
     const insurer = openBenefit(terms, benefit)?.insurer?.insurer
-    const held = enrolments.find(one => one.benefit === benefit)
-    return insurer && held
-      ? [{ insurer, benefit, startsOn: dateAt(held.startsAt, terms.zone), memberId }]
-      : []
+    if (!insurer) return []
+    return personsOf(made, benefit).flatMap(person =>
+      coversOf(made, benefit, terms.zone, person).map(({ startsOn }) => ({
+        insurer,
+        benefit,
+        person,
+        startsOn,
+        memberId,
+      })),
+    )
   })
 }
 

@@ -5,6 +5,8 @@ import { describeProblem, type Problem } from '../../catalogue/problem.ts'
 import { listVersions } from '../../catalogue/published.ts'
 import { checkSuccession } from '../../catalogue/succession.ts'
 import type { Executor } from '../../db/database.ts'
+import { familyProblems } from '../../feeds/parse.ts'
+import { newestFeeds } from '../../feeds/store.ts'
 import { OperatorError } from '../../operator-error.ts'
 
 const MOST_SHOWN = 50
@@ -19,13 +21,22 @@ export async function readCatalogueFile(path: string): Promise<WholeCatalogue> {
   return parsed
 }
 
-/** Throws OperatorError when the catalogue contradicts an earlier published version. */
+/** Throws OperatorError when the catalogue contradicts an earlier published version, or a published feed cannot tell of its families. */
 export async function refuseBreaks(parsed: WholeCatalogue, db: Executor): Promise<void> {
   const versions = await listVersions(db)
-  const problems = checkSuccession(
-    parsed,
-    versions.map(version => version.catalogue),
-  )
+  const feeds = (await newestFeeds(db))?.feeds ?? []
+  const problems = [
+    ...checkSuccession(
+      parsed,
+      versions.map(version => version.catalogue),
+    ),
+    ...feeds.flatMap(feed =>
+      familyProblems(feed, parsed.catalogue).flatMap(({ benefit, message }) => {
+        const position = parsed.positions.get(benefit)
+        return position ? [{ ...position, message }] : []
+      }),
+    ),
+  ]
   if (problems.length > 0) throw refusalOf(problems)
 }
 

@@ -43,9 +43,9 @@ export const compare: Command = {
       const all = withoutAside(workspace, name, { found, aside: await setAsideBefore(database, name) })
       if (input.flag('send-again'))
         for (const kind of ['missingthere', 'dates', 'details'] as const)
-          for (const { serviceid: serviceId, benefit } of all[kind]) {
+          for (const { serviceid: serviceId, benefit, dependantid: person } of all[kind]) {
             const partnerId = here.find(one => one.serviceId === serviceId)?.partnerId ?? ''
-            await sayAgain(database, feed, { partnerId, serviceId, benefit, kind })
+            await sayAgain(database, feed, { partnerId, serviceId, benefit, person, kind })
           }
       const userids = new Map(here.map(one => [one.serviceId, one.userid]))
       const listed = Object.fromEntries(
@@ -59,7 +59,7 @@ export const compare: Command = {
         differenceKinds.flatMap(kind => [
           `${kind}: ${all[kind].length}`,
           ...all[kind].flatMap(one => [
-            `  ${userids.get(one.serviceid) ?? '-'}  ${one.serviceid || '-'}  ${one.memberid || '-'}  ${one.benefit}`,
+            `  ${userids.get(one.serviceid) ?? '-'}  ${one.serviceid || '-'}  ${one.memberid || '-'}  ${one.benefit}${one.dependantid ? ` of ${one.dependantid}` : ''}`,
             ...one.differs.map(
               ({ value, ours, theirs }) =>
                 `    ${value}: we say ${ours || 'nothing'}, it says ${theirs || 'nothing'}`,
@@ -105,6 +105,7 @@ async function keep(
       return {
         kind,
         benefit: one.benefit,
+        person: user && one.dependantid,
         subject: subjectOf(keyring, feed, one),
         partnerId: user?.partnerId ?? noPartner,
         serviceId: user?.serviceId,

@@ -150,7 +150,7 @@ const show: Command = {
         `made ${view.madeat}, taken ${view.takenat ?? 'not yet'}`,
         ...refused.map(
           one =>
-            `  refused: line ${one.line}  ${one.userid}  ${one.serviceid}  ${one.benefit}  ${one.code}  ${one.text}`,
+            `  refused: line ${one.line}  ${one.userid}  ${one.serviceid}  ${one.benefit}${one.dependantid ? ` of ${one.dependantid}` : ''}  ${one.code}  ${one.text}`,
         ),
       ])
     }),

@@ -82,7 +82,7 @@ function refusedTable(visit: OperatorVisit, refused: readonly RefusedLine[]): Sl
     rows: shown.map(one => [
       `run ${one.run}, line ${one.line}`,
       userLink(visit, one.serviceid, one.userid),
-      one.benefit,
+      one.dependantid ? `${one.benefit}, of a dependant` : one.benefit,
       one.code,
       // What an insurer wrote may name the person.
       ...(isSupport ? [one.text || '–'] : []),
@@ -125,7 +125,7 @@ function differencesTable(visit: OperatorVisit, feed: string, differences: reado
       one.serviceId === undefined
         ? html`<span class="hint">nobody here</span>`
         : userLink(visit, one.serviceId, one.userid),
-      one.benefit || '–',
+      one.person ? `${one.benefit}, of a dependant` : one.benefit || '–',
       // What an insurer wrote may name the person.
       ...(isSupport ? [said(one, 'ours'), said(one, 'theirs')] : []),
       html`<time datetime="${new Date(one.foundAt).toISOString()}">${ageOf(now - one.foundAt)}</time>`,

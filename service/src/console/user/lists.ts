@@ -274,7 +274,7 @@ export function insurersPart(visit: OperatorVisit, details: UserDetails, lines: 
       columns: ['When', 'What', 'Cover', 'What the insurer said'],
       rows: lines.map(line => [
         html`${when(line.toldAt, zone)}<br><span class="hint">${originOf(line)}</span>`,
-        html`${line.action} ${benefitName(details, line.benefit)}`,
+        html`${line.action} ${benefitName(details, line.benefit)}${line.person !== '' && ', of a dependant'}`,
         html`from ${line.startsOn}${line.endsOn !== undefined && html`<br>to ${line.endsOn}`}`,
         saidBy(line, visit, zone),
       ]),

@@ -104,6 +104,7 @@ function exportedLine(line: OpenLine) {
   const { feed, run, insurer, benefit, action, status, answer, answeredAt } = line
   return {
     ...{ feed, run, line: line.line, insurer, benefit, action, status },
+    ...(line.person !== '' && { dependantid: line.person }),
     toldat: formatTimestamp(line.toldAt),
     startson: line.startsOn,
     endson: line.endsOn ?? null,

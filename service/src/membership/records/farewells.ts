@@ -4,6 +4,7 @@ import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import type { LineAction } from '../rules/insurer-lines.ts'
+import type { Covered } from '../rules/state.ts'
 import type { UserIds } from './sealed.ts'
 
 /** What an insurer must still be told of a person who was erased; nothing in it names the person but the member number. */
@@ -16,22 +17,24 @@ export type Farewell = {
   readonly startsOn: PlainDate
   readonly endsOn: PlainDate | undefined
   readonly memberId: string
+  /** The dependant whose cover it was, and how they were related; absent: the member's. */
+  readonly dependant?: Pick<Covered, 'dependantId' | 'relationship'> | undefined
 }
 
 /** A farewell in the form in which it is stored. */
-export type FarewellRow = Omit<Farewell, 'startsOn' | 'endsOn' | 'memberId'> & {
+export type FarewellRow = Omit<Farewell, 'startsOn' | 'endsOn' | 'memberId' | 'dependant'> & {
   readonly sealed: Buffer
   readonly keepUntil: Instant
 }
 
-type Content = { readonly startsOn: PlainDate; readonly endsOn: PlainDate | null; readonly memberId: string }
+type Content = Pick<Farewell, 'startsOn' | 'memberId' | 'dependant'> & { readonly endsOn: PlainDate | null }
 
 const KEPT_MS = 90 * DAY_MS
 
 /** Seals a farewell with the partner's key, for 90 days at most. */
 export function sealFarewell(partner: Partner, farewell: Farewell, at: Instant): FarewellRow {
-  const { startsOn, endsOn, memberId, ...rest } = farewell
-  const content: Content = { startsOn, endsOn: endsOn ?? null, memberId }
+  const { startsOn, endsOn, memberId, dependant, ...rest } = farewell
+  const content: Content = { startsOn, endsOn: endsOn ?? null, memberId, dependant }
   return {
     ...rest,
     sealed: seal(partner.key.key, JSON.stringify(content), bindingOf(rest.user)),
@@ -53,7 +56,7 @@ type Row = {
   line: number | null
 }
 
-/** The farewells of a partner that wait for a feed about these benefits of an insurer. */
+/** The farewells of a partner that wait for a feed about these benefits of an insurer; that of a member before those of dependants. */
 export async function findWaitingFarewells(
   db: Executor,
   partner: Partner,
@@ -63,7 +66,10 @@ export async function findWaitingFarewells(
     select service_id, insurer, benefit, cover, action, sealed, run, line from insurer_farewells
     where partner_id = ${partner.partnerId} and insurer = ${insurer} and benefit = any (${benefits}::text[]) and run is null
     order by service_id, benefit, cover`)
-  return rows.map(row => opened(partner, row))
+  const place = ({ user, dependant }: OpenFarewell) => `${user.serviceId} ${dependant ? 1 : 0}`
+  return rows
+    .map(row => opened(partner, row))
+    .sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0))
 }
 
 /** The farewells that a run of a feed, or any, sent for a partner and that are still kept, by line. */

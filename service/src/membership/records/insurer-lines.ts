@@ -21,6 +21,8 @@ export type LineRow = LineName & {
   readonly user: UserIds
   readonly insurer: string
   readonly benefit: string
+  /** Whom it is about, of those whom the benefit covers; `''`: the member. */
+  readonly person: string
   readonly toldAt: Instant
   readonly action: LineAction
   readonly cover: ToldCover
@@ -39,6 +41,8 @@ export type InsurerAnswer = {
 export type ImportedCover = {
   readonly insurer: string
   readonly benefit: string
+  /** The dependant whom it covers; `''`: the member. */
+  readonly person: string
   readonly startsOn: PlainDate
   readonly memberId: string
 }
@@ -55,6 +59,7 @@ export const insurerLines = rowsInto<LineRow, LineRow>(
   },
   {
     insurer: column.text(row => row.insurer),
+    dependant_id: column.uuid(row => row.person || undefined),
     told_at: column.instant(row => row.toldAt),
     cover: column.integer(row => row.cover.number),
     action: column.text(row => row.action),
@@ -63,12 +68,14 @@ export const insurerLines = rowsInto<LineRow, LineRow>(
     details: column.bytes(({ cover }) =>
       cover.details === undefined ? undefined : Buffer.from(cover.details, 'base64url'),
     ),
+    tier: column.text(row => row.cover.step?.tier || undefined),
+    tier_starts_on: column.text(row => row.cover.step?.startsOn),
     sealed: column.bytes(row => row.sealed),
     status: column.text(row => (row.answer ? 'accepted' : 'sent')),
     sealed_answer: column.bytes(row => row.answer?.sealed),
     answered_at: column.instant(row => row.answer?.at),
   },
-  { casts: { starts_on: 'date', ends_on: 'date' } },
+  { casts: { starts_on: 'date', ends_on: 'date', tier_starts_on: 'date' } },
 )
 
 /** The rows that record what a former system had told about a person; `details` is learnt by the first run. */
@@ -77,16 +84,17 @@ export function importedRows(
   user: UserIds,
   { covers, at }: { readonly covers: readonly ImportedCover[]; readonly at: Instant },
 ): LineRow[] {
-  return covers.map(({ insurer, benefit, startsOn, memberId }) => ({
+  return covers.map(({ insurer, benefit, person, startsOn, memberId }, index) => ({
     user,
     insurer,
     benefit,
+    person,
     feed: '',
     run: 0,
-    line: 0,
+    line: index,
     toldAt: at,
     action: 'add',
-    cover: { number: 1, startsOn, endsOn: undefined, details: undefined, isVoid: false },
+    cover: { number: index + 1, startsOn, endsOn: undefined, details: undefined, isVoid: false },
     sealed: undefined,
     answer: { sealed: sealInsurerAnswer(dataKey, user, { code: '', text: '', memberId }), at },
   }))
@@ -107,6 +115,8 @@ export type Told = ToldCover & {
   readonly serviceId: string
   readonly insurer: string
   readonly benefit: string
+  /** Whom it covers; `''`: the member. */
+  readonly person: string
   readonly name: LineName
 }
 
@@ -121,6 +131,9 @@ type ToldRow = Cover & {
   action: LineAction
   starts_on: PlainDate
   ends_on: PlainDate | null
+  dependant_id: string | null
+  tier: string | null
+  tier_starts_on: PlainDate | null
   details: Buffer | null
   status: LineStatus
 }
@@ -136,7 +149,7 @@ export async function loadTold(
 ): Promise<Told[]> {
   const rows = await db.query<ToldRow>(sql`
     select distinct on (service_id, insurer, benefit, cover) service_id, insurer, benefit, feed, run, line, cover, action,
-      starts_on::text, ends_on::text, details, status
+      starts_on::text, ends_on::text, dependant_id, tier, tier_starts_on::text, details, status
     from insurer_lines
     where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[])
       and status in ('sent', 'accepted', 'doubted')
@@ -145,11 +158,13 @@ export async function loadTold(
     serviceId: row.service_id,
     insurer: row.insurer,
     benefit: row.benefit,
+    person: row.dependant_id ?? '',
     name: { feed: row.feed, run: row.run, line: row.line },
     number: row.cover,
     startsOn: row.starts_on,
     endsOn: row.ends_on ?? undefined,
     details: row.details?.toString('base64url'),
+    step: row.details ? { tier: row.tier ?? '', startsOn: row.tier_starts_on ?? undefined } : undefined,
     isVoid: row.action === 'void',
     isDoubted: row.status === 'doubted',
   }))
@@ -158,7 +173,10 @@ export async function loadTold(
 /** Finds a person's member number for a benefit, `''` without one, with the data key that opens it. */
 export type MemberIds = (dataKey: Buffer | undefined, user: UserIds) => (benefit: string) => string
 
-/** Reads the answers of insurers that may hold member numbers of these users; the newest number of a benefit counts. */
+/**
+ * Reads the answers of insurers that may hold member numbers of these users; the newest number of a benefit counts. A dependant has
+ * no number of its own.
+ */
 export async function readMemberIds(
   db: Executor,
   partnerId: string,
@@ -167,6 +185,7 @@ export async function readMemberIds(
   const rows = await db.query<{ service_id: string; benefit: string; sealed_answer: Buffer }>(sql`
     select service_id, benefit, sealed_answer from insurer_lines
     where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[]) and sealed_answer is not null
+      and dependant_id is null
     order by service_id, benefit, told_at desc, run desc, line desc`)
   const byUser = new Map<string, typeof rows>()
   for (const row of rows) {
@@ -189,6 +208,8 @@ export type OpenLine = LineName & {
   readonly toldAt: Instant
   readonly insurer: string
   readonly benefit: string
+  /** Whom it is about; `''`: the member. */
+  readonly person: string
   readonly action: LineAction
   readonly startsOn: PlainDate
   readonly endsOn: PlainDate | undefined
@@ -205,7 +226,7 @@ export async function readLines(
   { partner, user }: { readonly partner: Partner; readonly user: UserIds },
 ): Promise<OpenLine[]> {
   const rows = await db.query<
-    Omit<ToldRow, 'details'> & {
+    Omit<ToldRow, 'details' | 'tier' | 'tier_starts_on'> & {
       told_at: Instant
       sealed_answer: Buffer | null
       answered_at: Instant | null
@@ -213,7 +234,7 @@ export async function readLines(
       wrapped_key: Buffer
     }
   >(sql`
-    select l.insurer, l.benefit, l.feed, l.run, l.line, l.told_at, l.action, l.starts_on::text, l.ends_on::text, l.status,
+    select l.insurer, l.benefit, l.dependant_id, l.feed, l.run, l.line, l.told_at, l.action, l.starts_on::text, l.ends_on::text, l.status,
       l.sealed_answer, l.answered_at, l.sealed, k.wrapped_key
     from insurer_lines l join data_keys k using (partner_id, service_id)
     where l.partner_id = ${user.partnerId} and l.service_id = ${user.serviceId}
@@ -228,6 +249,7 @@ export async function readLines(
     toldAt: row.told_at,
     insurer: row.insurer,
     benefit: row.benefit,
+    person: row.dependant_id ?? '',
     action: row.action,
     startsOn: row.starts_on,
     endsOn: row.ends_on ?? undefined,
@@ -241,15 +263,15 @@ export async function readLines(
   }))
 }
 
-/** How far an insurer knows a benefit of a person: by the newest line about it. */
+/** How far an insurer knows a benefit of a member: by the newest line about it. */
 export type InsurerState = {
   readonly status: 'unsent' | 'sent' | 'accepted' | 'refused'
   readonly memberId: string
 }
 
-/** The state of one benefit by a person's lines, newest first. A member number stays once it is learnt. */
+/** The state of one benefit by the member's lines, newest first. A member number stays once it is learnt. */
 export function insurerStateOf(lines: readonly OpenLine[], benefit: string): InsurerState {
-  const own = lines.filter(line => line.benefit === benefit)
+  const own = lines.filter(line => line.benefit === benefit && line.person === '')
   const status = own[0]?.status ?? 'unsent'
   const memberId = own.find(line => line.answer?.memberId)?.answer?.memberId ?? ''
   return { status: status === 'settled' ? 'refused' : status === 'doubted' ? 'sent' : status, memberId }

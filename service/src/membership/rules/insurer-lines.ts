@@ -1,4 +1,5 @@
 import { addDays, type PlainDate } from '../../calendar/calendar.ts'
+import type { TierWorth } from '../../catalogue/tiers.ts'
 
 /** Days on which a person is covered by a benefit, both included; no last day while no end is set. */
 export type Cover = { readonly startsOn: PlainDate; readonly endsOn: PlainDate | undefined }
@@ -7,14 +8,21 @@ export type Cover = { readonly startsOn: PlainDate; readonly endsOn: PlainDate |
 export const lineActions = ['add', 'change', 'correct', 'end', 'reinstate', 'void'] as const
 export type LineAction = (typeof lineActions)[number]
 
+/** A tier of a cover and the day from which it holds; `undefined`: from the start of the cover. `''`: there are no tiers. */
+export type TierStep = { readonly tier: string; readonly startsOn: PlainDate | undefined }
+/** The same with what the cover costs and pays then; `undefined`: no line says so. */
+export type WorthStep = TierStep & { readonly worth: TierWorth | undefined }
+
 /**
  * One period of cover as an insurer knows it: the newest line about it that was sent and not refused. `details` is a
  * fingerprint of everything else that the line said; `undefined`: not known, which differs from nothing.
  */
 export type ToldCover = Cover & {
-  /** Numbers the periods of one person and benefit in the order in which they were first told. */
+  /** Numbers the periods of one user and benefit, whomever they cover, in the order in which they were first told. */
   readonly number: number
   readonly details: string | undefined
+  /** The tier that was told last; `undefined`: not known, which differs from nothing. */
+  readonly step?: TierStep | undefined
   readonly isVoid: boolean
   /** The insurer's own list says otherwise, so that it must be said again. */
   readonly isDoubted?: boolean
@@ -26,6 +34,9 @@ export type InsurerLine<Truth extends Cover> = Cover & {
   readonly number: number
   readonly details: string | undefined
   readonly truth: Truth | undefined
+  readonly step?: WorthStep | undefined
+  /** The first day of a new tier, which a change tells. */
+  readonly changesOn?: PlainDate | undefined
   /** The end of a cover that came and went before the insurer was told of it: it takes nothing away that the insurer had. */
   readonly hasPassed?: true
 }
@@ -37,7 +48,7 @@ export type Horizon = { readonly today: PlainDate; readonly aheadDays: number }
  * The lines after which an insurer knows the truth about one person and benefit; [] when it does already. A pending start or
  * end beyond the horizon is told only where it was told before. A period that came and went before the insurer heard of it,
  * between two runs or while its lines stood refused, is told as an add and an end, where `counts` says that the insurer gets its
- * premium. Nothing is ever ended by being absent.
+ * premium. Each tier that came since is told as a change of its own, from its first day on. Nothing is ever ended by being absent.
  */
 export function linesFor<Truth extends CoverNow>(
   told: readonly ToldCover[],
@@ -46,39 +57,113 @@ export function linesFor<Truth extends CoverNow>(
     horizon,
     detailsOf,
     counts = () => false,
+    numbered = 0,
   }: {
     readonly horizon: Horizon
-    readonly detailsOf: (truth: Truth) => string
+    readonly detailsOf: (truth: Truth, step: WorthStep | undefined) => string
     readonly counts?: (truth: Truth) => boolean
+    /** The highest number that a period of another person has. */
+    readonly numbered?: number
   },
 ): InsurerLine<Truth>[] {
   const last = addDays(horizon.today, horizon.aheadDays)
   const known = told.filter(one => !one.isVoid).sort(byStart)
   const { pairs, unmatched, fresh } = matched(known, [...truth].sort(byStart), horizon.today)
-  const lines = pairs.flatMap(([before, now]): InsurerLine<Truth>[] => {
-    const endsOn = endToTell(now, before.endsOn, last)
-    const details = detailsOf(now)
-    const again = before.isDoubted ? sayingAgain(now, horizon) : undefined
-    const action = actionOf(before, { startsOn: now.startsOn, endsOn, details }, horizon.today) ?? again
-    return action
-      ? [{ action, number: before.number, startsOn: now.startsOn, endsOn, details, truth: now }]
-      : []
-  })
-  for (const { number, startsOn, endsOn, details } of unmatched)
-    lines.push({ action: 'void', number, startsOn, endsOn, details, truth: undefined })
+  const lines = pairs.flatMap(([before, truth]) => linesOfPair(before, truth, { horizon, last, detailsOf }))
+  for (const { number, startsOn, endsOn, details, step } of unmatched)
+    lines.push({
+      ...{ action: 'void', number, startsOn, endsOn, details, truth: undefined },
+      ...(step && { step: { ...step, worth: undefined } }),
+    })
   const hasEnded = pairs.some(([, now]) => isGone(now, last))
-  let next = Math.max(0, ...told.map(one => one.number))
+  let next = Math.max(numbered, ...told.map(one => one.number))
   for (const now of fresh) {
     const hasPassed = isGone(now, horizon.today)
     if ((hasPassed && !counts(now)) || now.startsOn > last) continue
     next += 1
-    const action = hasEnded ? 'reinstate' : 'add'
     const endsOn = hasPassed ? undefined : endToTell(now, undefined, last)
-    const line = { number: next, startsOn: now.startsOn, details: detailsOf(now), truth: now }
-    lines.push({ ...line, action, endsOn })
-    if (hasPassed) lines.push({ ...line, action: 'end', endsOn: now.endsOn, hasPassed })
+    const [step, ...later] = stepsUntil(now, last)
+    const line = { number: next, startsOn: now.startsOn, details: detailsOf(now, step), step, truth: now }
+    lines.push({ ...line, action: hasEnded ? 'reinstate' : 'add', endsOn })
+    const changes = changesFor(later, { ...line, endsOn }, detailsOf)
+    lines.push(...changes)
+    if (hasPassed)
+      lines.push({
+        ...line,
+        ...changes.at(-1),
+        action: 'end',
+        endsOn: now.endsOn,
+        changesOn: undefined,
+        hasPassed,
+      })
   }
   return lines
+}
+
+function linesOfPair<Truth extends CoverNow>(
+  before: ToldCover,
+  now: Truth,
+  {
+    horizon,
+    last,
+    detailsOf,
+  }: {
+    readonly horizon: Horizon
+    readonly last: PlainDate
+    readonly detailsOf: (truth: Truth, step: WorthStep | undefined) => string
+  },
+): InsurerLine<Truth>[] {
+  const endsOn = endToTell(now, before.endsOn, last)
+  const { known, news } = stepsToTell(before.step, now, last)
+  const step = news.at(-1) ?? known
+  const details = detailsOf(now, step)
+  const line = { number: before.number, startsOn: now.startsOn, details, step, truth: now }
+  const again = before.isDoubted ? sayingAgain(now, horizon) : undefined
+  const action = actionOf(before, { startsOn: now.startsOn, endsOn, details }, horizon.today) ?? again
+  const isEnd = action === 'end'
+  const told = { ...line, details: before.details, endsOn: isEnd ? before.endsOn : endsOn }
+  const changes = before.details === undefined ? [] : changesFor(news, told, detailsOf)
+  if (action === undefined || (action === 'change' && changes.length > 0)) return changes
+  return isEnd ? [...changes, { ...line, action, endsOn }] : [{ ...line, action, endsOn }, ...changes]
+}
+
+/** A change for each of these tiers by which a line says something else than before. */
+function changesFor<Truth extends CoverNow>(
+  steps: readonly WorthStep[],
+  told: Omit<InsurerLine<Truth>, 'action'> & { readonly truth: Truth },
+  detailsOf: (truth: Truth, step: WorthStep | undefined) => string,
+): InsurerLine<Truth>[] {
+  let before = told.details
+  return steps.flatMap(step => {
+    const details = detailsOf(told.truth, step)
+    if (details === before) return []
+    before = details
+    return [{ ...told, action: 'change', details, step, changesOn: step.startsOn ?? told.startsOn }]
+  })
+}
+
+/** The tier that an insurer knows, if it still is one of the cover, and those that it must be told: all that came later. */
+function stepsToTell(
+  told: TierStep | undefined,
+  now: CoverNow,
+  last: PlainDate,
+): { readonly known: WorthStep | undefined; readonly news: readonly WorthStep[] } {
+  const steps = now.steps ?? []
+  const due = stepsUntil(now, last)
+  const at = told ? steps.findIndex(one => one.tier === told.tier && one.startsOn === told.startsOn) : -1
+  if (at >= 0) return { known: steps[at], news: due.slice(at + 1) }
+  // A tier of before there were any is no news by itself; one that was corrected or called off is replaced by that of now.
+  const isReplaced = told !== undefined && told.tier !== ''
+  return { known: stepOn(now, last), news: isReplaced ? due.slice(-1) : [] }
+}
+
+/** The tier that a cover has on a day, or from which it starts later. */
+export function stepOn(cover: CoverNow, day: PlainDate): WorthStep | undefined {
+  return stepsUntil(cover, day).at(-1)
+}
+
+function stepsUntil({ steps = [] }: CoverNow, last: PlainDate): readonly WorthStep[] {
+  return steps.filter(({ startsOn }) => startsOn === undefined || startsOn <= last)
 }
 
 /** A true period of cover. */
@@ -89,6 +174,8 @@ export type CoverNow = Cover & {
   readonly goneOn: PlainDate | undefined
   /** Whether an operator corrected its days. */
   readonly isMoved: boolean
+  /** The tiers that it has one after the other; absent where no line tells them. */
+  readonly steps?: readonly WorthStep[]
 }
 
 /**
@@ -108,13 +195,15 @@ export function restatedLines<Truth extends CoverNow>(
     const isOver = one.endsOn !== undefined && isGone(now, today)
     if (isOver && one.endsOn < addDays(today, -endsFrom)) return []
     const { number, startsOn, endsOn, details } = one
-    return [{ action: isOver ? 'end' : 'change', number, startsOn, endsOn, details, truth: now }]
+    const step = stepsToTell(one.step, now, today).known
+    return [{ action: isOver ? 'end' : 'change', number, startsOn, endsOn, details, truth: now, step }]
   })
 }
 
 /** What an insurer knows after a line. */
-export function afterLine({ action, number, startsOn, endsOn, details }: InsurerLine<Cover>): ToldCover {
-  return { number, startsOn, endsOn, details, isVoid: action === 'void' }
+export function afterLine(line: InsurerLine<Cover>): ToldCover {
+  const { action, number, startsOn, endsOn, details, step } = line
+  return { number, startsOn, endsOn, details, step, isVoid: action === 'void' }
 }
 
 /**

@@ -309,6 +309,8 @@ export type Raised = {
   readonly updatedAt: Instant
   /** The benefit that the event is about, if it is about a single one. */
   readonly benefit: string | undefined
+  /** The dependant whom it is about, of those whom the benefit covers. */
+  readonly dependantId?: string | undefined
   /** The reason, when the event's name does not give it: something was missing and did not come in time. */
   readonly reason?: 'expired'
 }

@@ -3,7 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import { sealFarewell } from '../records/farewells.ts'
 import { loadTold, openInsurerAnswer, type Told } from '../records/insurer-lines.ts'
-import { coversOf } from '../rules/covers.ts'
+import { coveredOf, coversOf, personsOf } from '../rules/covers.ts'
 import { linesFor } from '../rules/insurer-lines.ts'
 import { insurerFarewells } from './tables.ts'
 import { addRow, type BatchWrites, type ErasedUserRow } from './writes.ts'
@@ -44,11 +44,29 @@ function addFarewells(
   const detailsOf = () => ''
   // What else was to be told of the person is not: only the dates count from here on.
   const dates = group.map(one => ({ ...one, details: '' }))
-  for (const line of linesFor(dates, coversOf(user, benefit, partner.timezone), { horizon, detailsOf })) {
-    const { action, number: cover, startsOn, endsOn } = line
-    const memberId = memberIds.get(benefit) ?? ''
-    const farewell = { user, insurer, benefit, action, cover, startsOn, endsOn, memberId }
-    addRow(writes, insurerFarewells, sealFarewell(partner, farewell, at))
+  const memberId = memberIds.get(benefit) ?? ''
+  let numbered = Math.max(...dates.map(({ number }) => number))
+  for (const person of personsOf(user, benefit, dates)) {
+    const { dependantId, relationship } = coveredOf(user, person) ?? {}
+    const dependant = dependantId && relationship && { dependantId, relationship }
+    const told = dates.filter(one => one.person === person)
+    const truth = coversOf(user, benefit, partner.timezone, person)
+    for (const line of linesFor(told, truth, { horizon, detailsOf, numbered })) {
+      const { action, number: cover, startsOn, endsOn } = line
+      numbered = Math.max(numbered, cover)
+      const farewell = {
+        user,
+        insurer,
+        benefit,
+        action,
+        cover,
+        startsOn,
+        endsOn,
+        memberId,
+        ...(dependant && { dependant }),
+      }
+      addRow(writes, insurerFarewells, sealFarewell(partner, farewell, at))
+    }
   }
 }
 
@@ -66,6 +84,7 @@ async function memberIdsOf(db: Executor, { user, key }: ErasedUserRow): Promise<
   const rows = await db.query<{ benefit: string; sealed_answer: Buffer }>(sql`
     select benefit, sealed_answer from insurer_lines
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and sealed_answer is not null
+      and dependant_id is null
     order by told_at, run, line`)
   const answers = rows.flatMap(row =>
     key ? [{ benefit: row.benefit, memberId: openInsurerAnswer(key, user, row.sealed_answer).memberId }] : [],

@@ -127,7 +127,10 @@ export function recordChange(
     user,
     eventname: event.eventname,
     body: bodyOf(user, event),
-    data: { name: event.benefit, reason: event.reason, traceparent: by.traceparent },
+    data: {
+      ...{ name: event.benefit, dependantid: event.dependantId, reason: event.reason },
+      traceparent: by.traceparent,
+    },
   }))
   writes.events.push(...events)
   for (const period of offerPeriodsOf(applied)) addRow(writes, heldPeriods, { user, period })

@@ -19,7 +19,7 @@ export type EventRow = {
   event_id: string
   eventname: string
   userid: string
-  data: { name?: string; webhookid?: string; since?: string; reason?: string }
+  data: { name?: string; dependantid?: string; webhookid?: string; since?: string; reason?: string }
   body: Buffer
   created_at: Instant
 }

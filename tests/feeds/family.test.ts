@@ -1,0 +1,291 @@
+// @databases citus stock
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
+import { parseFeeds } from '../../service/src/feeds/parse.ts'
+import { urlOf } from '../command/database-url.ts'
+import { run } from '../command/process.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { familyCatalogue } from '../life/family-catalogue.ts'
+import { ada, type TestPartner } from '../rig.ts'
+import { insuredCatalogue, startFeeds } from './stage.ts'
+
+const catalogue = insuredCatalogue(familyCatalogue)
+const stage = forAllTests(() => startFeeds({ catalogue }))
+const MINUTE = 60_000
+const DAY = 86_400_000
+let partner: TestPartner
+beforeEach(async () => {
+  partner = await stage.service.newPartner()
+})
+
+const columns = [
+  ...['line', 'action', 'userid', 'who', 'firstname', 'benefit', 'startson', 'endson'],
+  ...['effectiveon', 'reason', 'tier', 'costcents'],
+].map(value => ({ name: value.toUpperCase(), value }))
+const family = { benefits: ['dental', 'hospital'], columns }
+
+type Named = NonNullable<Parameters<Client['createUser']>[0]['dependants']>[number]
+const grace: Named = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' }
+const tim: Named = { relationship: 'child', firstname: 'Tim', lastname: 'King', dob: '2019-05-04' }
+/** Reaches 26 on June 20, 2028. */
+const bob: Named = { relationship: 'child', firstname: 'Bob', lastname: 'King', dob: '2002-06-20' }
+const covered = (one: Named, ...names: string[]): Named => ({
+  ...one,
+  benefits: names.map(name => ({ name })),
+})
+
+const today = () => new Date(stage.service.now()).toISOString().slice(0, 10)
+const dayBefore = (date: string) => new Date(Date.parse(date) - DAY).toISOString().slice(0, 10)
+function monthAhead(months: number): string {
+  const now = new Date(stage.service.now())
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString().slice(0, 10)
+}
+function advanceTo(date: string): void {
+  stage.service.advance(Date.parse(date) + 12 * 3_600_000 - stage.service.now())
+}
+
+/** Creates a member with these dependants, whose ids are returned. */
+async function create(userid: string, ...dependants: Named[]): Promise<string[]> {
+  const named = dependants.flatMap(({ benefits = [] }) => benefits.map(({ name }) => name))
+  const benefits = [...new Set(['hospital', ...named])].filter(name => name !== 'dental')
+  const picks = { offername: 'low', benefits }
+  await partner.client.createUser({ userid, ...ada, state: 'NY', ...picks, dependants })
+  return (await partner.client.getDependants({ userid })).dependants.map(one => one.dependantid)
+}
+
+const changeCover = (userid: string, dependants: string[], name = 'dental') =>
+  partner.client.changeCover({ userid, name, dependants, previewonly: false })
+
+describe('a feed about families', () => {
+  test('has a line for each person, the member first, with the price on the line of the member alone', async () => {
+    const { lines } = await stage.newFeed(family)
+    await create('all', covered(grace, 'dental', 'hospital'), covered(tim, 'hospital'))
+    const five = [
+      'add all member Adacanary dental 2027-05-12  2027-05-12  mespouse 1900',
+      'add all member Adacanary hospital 2027-05-12  2027-05-12  family 3000',
+      'add all spouse Grace dental 2027-05-12  2027-05-12  mespouse',
+      'add all spouse Grace hospital 2027-05-12  2027-05-12  family',
+      'add all child Tim hospital 2027-05-12  2027-05-12  family',
+    ]
+    expect(await lines()).toEqual(five)
+    expect(await lines()).toEqual([])
+    const again = five.map(line => line.replace('add', 'change'))
+    expect((await lines({ full: true })).filter(line => line.includes(' all '))).toEqual(again)
+  })
+
+  test('ends a dependant in the benefit that covers them no more, and tells the new tier from its first day', async () => {
+    const { lines } = await stage.newFeed(family)
+    const [, child = ''] = await create('one', ...[grace, tim].map(one => covered(one, 'dental', 'hospital')))
+    await lines()
+    await changeCover('one', [child])
+    expect(await lines()).toEqual([])
+    stage.service.advance(22 * DAY)
+    expect(await lines()).toEqual([
+      'change one member Adacanary dental 2027-05-12  2027-06-01  mechildren 2100',
+      'end one spouse Grace dental 2027-05-12 2027-05-31 2027-05-31 coverchanged family',
+    ])
+  })
+
+  test('tells a change of cover as far ahead as starts, and takes it back when it is called off', async () => {
+    const { lines } = await stage.newFeed({ ...family, aheaddays: 30 })
+    const [spouse = ''] = await create('ahead', grace)
+    expect(await lines()).toHaveLength(2)
+    await changeCover('ahead', [spouse])
+    const first = monthAhead(1)
+    expect(await lines()).toEqual([
+      `change ahead member Adacanary dental ${today()}  ${first}  mespouse 1900`,
+      `add ahead spouse Grace dental ${first}  ${first}  mespouse`,
+    ])
+    expect(await lines()).toEqual([])
+    await changeCover('ahead', [])
+    expect(await lines()).toEqual([
+      `change ahead member Adacanary dental ${today()}  ${today()}  me 1000`,
+      `void ahead spouse Grace dental ${first}  ${first} corrected`,
+    ])
+  })
+
+  test('tells each of several changes between two runs, and who came and went', async () => {
+    const { lines } = await stage.newFeed(family)
+    const [spouse = '', child = ''] = await create('twice', grace, tim)
+    await lines()
+    const from = today()
+    await changeCover('twice', [spouse])
+    const [first, second] = [monthAhead(1), monthAhead(2)]
+    advanceTo(first)
+    await changeCover('twice', [child])
+    advanceTo(second)
+    const last = dayBefore(second)
+    expect(await lines()).toEqual([
+      `change twice member Adacanary dental ${from}  ${first}  mespouse 1900`,
+      `change twice member Adacanary dental ${from}  ${second}  mechildren 2100`,
+      `add twice spouse Grace dental ${first}  ${first}  mespouse`,
+      `end twice spouse Grace dental ${first} ${last} ${last} coverchanged mespouse`,
+      `add twice child Tim dental ${second}  ${second}  mechildren`,
+    ])
+    expect(await lines()).toEqual([])
+  })
+
+  test('ends a child who has grown too old, by time alone, and the tier with it', async () => {
+    const { lines } = await stage.newFeed(family)
+    await create('ages', covered(bob, 'dental'))
+    const from = today()
+    await lines()
+    advanceTo('2028-07-01')
+    expect(await lines()).toEqual([
+      `change ages member Adacanary dental ${from}  2028-07-01  me 1000`,
+      `end ages child Bob dental ${from} 2028-06-30 2028-06-30 endsatage mechildren`,
+    ])
+  })
+
+  test('tells a new name of a dependant, and nothing where an old one leaves the list', async () => {
+    const { lines } = await stage.newFeed(family)
+    const [spouse = ''] = await create('named', covered(grace, 'dental'))
+    const from = today()
+    await lines()
+    const renamed = { dependantid: spouse, ...grace, firstname: 'Gracia' }
+    await partner.client.setDependants({ userid: 'named', dependants: [renamed] })
+    expect(await lines()).toEqual([`change named spouse Gracia dental ${from}  ${from}  mespouse`])
+    await changeCover('named', [])
+    advanceTo(monthAhead(1))
+    await partner.client.setDependants({ userid: 'named', dependants: [] })
+    expect((await lines())[1]).toMatch(/^end named spouse Gracia/)
+    expect(await lines()).toEqual([])
+  })
+
+  test('ends the cover of each person of an erased family, by who and dependantid, and names nobody', async () => {
+    const { lines, again } = await stage.newFeed({
+      benefits: ['dental'],
+      columns: [
+        'line',
+        'action',
+        'who',
+        'dependantid',
+        'firstname',
+        'startson',
+        'endson',
+        'reason',
+        'tier',
+      ].map(value => ({ name: value, value })),
+    })
+    const [spouse] = await create('gone', { ...covered(grace, 'dental'), firstname: 'Canaryspouse' })
+    const from = today()
+    await lines()
+    stage.service.advance(MINUTE)
+    await partner.client.eraseUser({ userid: 'gone' })
+    expect(await lines()).toEqual([
+      `end member   ${from} ${from} erased`,
+      `end spouse ${spouse}  ${from} ${from} erased`,
+    ])
+    expect(await again(1)).not.toContain('Canaryspouse')
+    expect(await lines()).toEqual([])
+  })
+
+  test('keeps apart what is answered of a dependant, who has no number of their own, and of the member', async () => {
+    const [by, shown] = [
+      { serviceid: 'ID', benefit: 'PLAN', dependantid: 'DEP', code: 'STATUS', memberid: 'CERT' },
+      [...columns.slice(0, 5), { name: 'CERT', value: 'memberid' }],
+    ]
+    const more = { benefits: ['dental'], columns: shown, answers: { columns: by, accepted: ['OK'] } }
+    const { lines, answer } = await stage.newFeed(more)
+    const [spouse] = await create('asks', covered(grace, 'dental'))
+    const { serviceid } = await partner.client.getUser({ userid: 'asks' })
+    const answers = (...rows: string[]) =>
+      answer(`ID,PLAN,DEP,STATUS,CERT\n${rows.map(row => `${serviceid},dental,${row}\n`).join('')}`)
+    const ofAda = async () => (await lines()).filter(line => line.includes(' asks '))
+    expect(await ofAda()).toEqual(['add asks member Adacanary', 'add asks spouse Grace'])
+    expect(await answers(',OK,C-1', `${spouse},NO,`)).toMatchObject({ accepted: 1, refused: 1 })
+    const user = await partner.client.getUser({ userid: 'asks', include: ['insurer'] })
+    const told = 'benefits' in user ? user.benefits.map(({ insurer }) => insurer) : []
+    expect(told).toContainEqual({ status: 'accepted', memberid: 'C-1' })
+    expect(await stage.refused()).toMatchObject([{ benefit: 'dental', dependantid: spouse, code: 'NO' }])
+    expect(await ofAda()).toEqual(['add asks spouse Grace C-1'])
+    expect(await answers(`${spouse},OK,C-2`)).toMatchObject({ accepted: 1 })
+    expect(await stage.refused()).toEqual([])
+    expect(await lines({ full: true })).toContain('change asks spouse Grace C-1')
+    const { events } = await partner.client.listEvents({})
+    const data = events.filter(({ eventname }) => eventname.includes('insurer')).map(one => one.data)
+    expect(data).toEqual([
+      { name: 'dental' },
+      { name: 'dental', dependantid: spouse },
+      { name: 'dental', dependantid: spouse },
+    ])
+  })
+
+  test('says again of one person what the insurer’s own list lacks', async () => {
+    const { lines, findLacking } = await stage.newFeed({ benefits: ['dental'], columns: columns.slice(0, 5) })
+    const [spouse] = await create('lacks', covered(grace, 'dental'))
+    const { serviceid } = await partner.client.getUser({ userid: 'lacks' })
+    await lines()
+    expect(await findLacking([serviceid], 'missingthere', spouse)).toBe(2)
+    expect(await lines()).toEqual(['add lacks spouse Grace'])
+  })
+
+  test('counts persons for its hold', async () => {
+    // No other test covers anybody by this benefit.
+    const { lines, run } = await stage.newFeed({ benefits: ['gym'], columns, hold: { endspercent: 40 } })
+    const [first = ''] = await create(
+      'held',
+      ...[tim, { ...tim, firstname: 'Tom' }].map(one => covered(one, 'gym')),
+    )
+    expect(await lines()).toHaveLength(3)
+    await changeCover('held', [first], 'gym')
+    advanceTo(monthAhead(1))
+    expect(await run()).toMatchObject({ run: { status: 'taken', counts: { end: 1 } } })
+    await partner.client.cancelUser({ userid: 'held', effective: 'immediate' })
+    expect(await run()).toMatchObject({ run: { status: 'held', counts: { end: 2 } } })
+  })
+})
+
+test('a member number of an import counts as told for all whom it covers, and what changes later is told', async () => {
+  const { lines } = await stage.newFeed(family)
+  const { service, folder } = stage
+  const member = { userid: 'moved', ...ada, state: 'NY' }
+  const offer = {
+    offername: 'low',
+    offersince: '2024-05-01',
+    benefits: [{ name: 'dental', memberid: 'C-7' }],
+  }
+  const dependants = [covered(grace, 'dental'), tim]
+  const file = join(folder, 'members')
+  await writeFile(file, JSON.stringify({ ...member, ...offer, dependants }))
+  const env = { ...process.env, DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
+  const words = ['import', partner.partnerId, file, '--reason', 'moves in', '--json']
+  const imported = await run(words, { cwd: folder, env })
+  expect(`${imported.stdout}${imported.stderr}`).toContain('"taken":1')
+  expect((await lines()).filter(line => line.includes(' moved '))).toEqual([])
+  const people = (await partner.client.getDependants({ userid: 'moved' })).dependants
+  await changeCover('moved', [people[1]?.dependantid ?? ''])
+  advanceTo(monthAhead(1))
+  const last = dayBefore(today())
+  expect(await lines()).toEqual([
+    `change moved member Adacanary dental 2024-05-01  ${today()}  mechildren 2100`,
+    `end moved spouse Grace dental 2024-05-01 ${last} ${last} coverchanged mespouse`,
+    `add moved child Tim dental ${today()}  ${today()}  mechildren`,
+  ])
+})
+
+test('a feed is refused where nothing says whom a line is about, or an 834 lacks the level of a tier', async () => {
+  await stage.context.prepareTerms([])
+  const check = (more: object) => {
+    const feed = { feed: 'seaview', insurer: 'seaview', benefits: ['solo', 'dental'], format: 'csv', ...more }
+    const parsed = parseFeeds(
+      JSON.stringify({ schema: 1, feeds: [feed] }),
+      stage.context.published.today().catalogue,
+    )
+    return parsed.ok ? [] : parsed.problems.map(({ message }) => message)
+  }
+  expect(check({ columns })).toEqual([])
+  expect(check({ columns: columns.filter(({ name }) => name !== 'WHO') })).toEqual([
+    expect.stringMatching(/^dental covers families/),
+  ])
+  const parties = { sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] }
+  const x12834 = { ...parties, lines: { solo: 'DEN', dental: 'DEN' } }
+  const tiers = { me: 'EMP', mespouse: 'ESP', mechildren: 'ECH' }
+  expect(check({ format: 'x12834', x12834: { ...x12834, tiers } })).toEqual([
+    expect.stringMatching(/no coverage level for family of dental/),
+  ])
+  expect(check({ format: 'x12834', x12834: { ...x12834, tiers: { ...tiers, family: 'FAM' } } })).toEqual([])
+})
