@@ -18,11 +18,9 @@ export function languageOfText(text: Bilingual, language: Language): Language {
   return text[language] === undefined ? 'en' : language
 }
 
-/** A text for a person of this language; `undefined` where there is none. */
-export function textIn(text: Bilingual, language: Language): string
-export function textIn(text: Bilingual | undefined, language: Language): string | undefined
-export function textIn(text: Bilingual | undefined, language: Language): string | undefined {
-  return text?.[language] ?? text?.en
+/** A text for a person of this language: in their own where it is given, else in English. */
+export function textIn(text: Bilingual, language: Language): string {
+  return text[language] ?? text.en
 }
 
 /** Money in whole cents of the US dollar. */

@@ -102,7 +102,8 @@ export function knownBenefit(terms: Terms, user: User, name: string): Benefit | 
 
 /** What people call a benefit; its name when it is neither in today's catalogue nor held. */
 export function displayNameOf(terms: Terms, user: User, name: string, locale: Language): string {
-  return textIn(knownBenefit(terms, user, name)?.displayname, locale) ?? name
+  const benefit = knownBenefit(terms, user, name)
+  return benefit ? textIn(benefit.displayname, locale) : name
 }
 
 /** The verdict on a new pick at an instant, under an offer. */

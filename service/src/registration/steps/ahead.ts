@@ -76,7 +76,8 @@ export function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
 
 /** The name of a plan, or of the member's own, in the page's language. */
 export function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
-  return textIn(visit.terms.today.catalogue.offers.get(name)?.displayname, visit.locale) ?? name
+  const offer = visit.terms.today.catalogue.offers.get(name)
+  return offer ? textIn(offer.displayname, visit.locale) : name
 }
 
 /** Whether the person can have their benefits back after a cancel, made or not, as the rules and the catalogue stand now. */

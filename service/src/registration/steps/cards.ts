@@ -236,7 +236,10 @@ function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
   if (!insurer && !waitingperiod && documents.length === 0) return undefined
   return {
     insurer: insurer && { name: insurer.name, licence: passageIn(insurer.licence, locale) },
-    waiting: waitingperiod && { days: waitingperiod.days, text: passageIn(waitingperiod.text, locale) },
+    waiting: waitingperiod && {
+      days: waitingperiod.days,
+      text: waitingperiod.text && passageIn(waitingperiod.text, locale),
+    },
     documents: documents.map(({ title, language, file }) => ({
       title: textIn(title, locale),
       language,

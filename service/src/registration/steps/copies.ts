@@ -48,7 +48,7 @@ export function sealedCopy(visit: Visit, agreed: Agreed): SealedCopy {
 function contentOf(visit: Visit, { person, offername, agreements, reference }: Agreed): CopyContent {
   const { partner, locale, now, user } = visit
   const lines = user.enrolments.filter(isLive).map(enrolment => enrolmentLine(visit, enrolment))
-  const ownOffer = textIn(offerOf(visit.terms, user)?.displayname, locale) ?? ''
+  const ownOffer = offerOf(visit.terms, user)
   return {
     locale,
     partner: partner.name,
@@ -58,7 +58,7 @@ function contentOf(visit: Visit, { person, offername, agreements, reference }: A
     reference,
     at: now,
     ...(visit.session.made_by === null ? {} : { byoperator: true }),
-    offername: offername ?? ownOffer,
+    offername: offername ?? (ownOffer ? textIn(ownOffer.displayname, locale) : ''),
     name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
     benefits: lines.flatMap(({ name, displayname, startson, dueon, endson }): CopyBenefit[] => {
       const benefit = knownBenefit(visit.terms, user, name)

@@ -46,10 +46,8 @@ export function sayIn({ locale }: Localized): Say {
 }
 
 /** A text for reading, such as one of the catalogue: marked as English where it is not given in the page's language. */
-export function passageIn(text: Bilingual, locale: Language): Passage
-export function passageIn(text: Bilingual | undefined, locale: Language): Passage | undefined
-export function passageIn(text: Bilingual | undefined, locale: Language): Passage | undefined {
-  return text && inLanguageOf(text, locale, textIn(text, locale))
+export function passageIn(text: Bilingual, locale: Language): Passage {
+  return inLanguageOf(text, locale, textIn(text, locale))
 }
 
 /** Marks a part of a text as English where the text is not given in the page's language. */

@@ -52,7 +52,8 @@ export function pathAfter(lost: readonly string[]): string {
  */
 export function lostIn(visit: Visit, form: URLSearchParams): LostCover[] {
   return [...new Set(form.getAll('lost'))].flatMap((name): LostCover[] => {
-    const displayname = textIn(knownBenefit(visit.terms, visit.user, name)?.displayname, visit.locale)
+    const known = knownBenefit(visit.terms, visit.user, name)
+    const displayname = known && textIn(known.displayname, visit.locale)
     if (displayname !== undefined && isCalledOff(visit, name))
       return [{ name, displayname, how: 'neverstarts' }]
     const row = heldEnrolment(visit.user, name) ?? lastClosed(visit.user, name)
