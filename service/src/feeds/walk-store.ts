@@ -114,12 +114,12 @@ export type Learnt = {
 /** Notes what an insurer knows of the details of covers of which a former system had told it. */
 export function learnDetails(rows: readonly Learnt[], partnerId: string): Query {
   return sql`
-    update insurer_lines l set details = decode(row.details, 'base64'), tier = row.tier, tier_starts_on = row.tier_starts_on::date
+    update insurer_lines l set details = decode(row.details, 'base64'), tier = row.tier, tier_starts_on = row.tier_starts_on
     from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[], ${texts(rows.map(row => row.benefit))}::text[],
       ${uuids(rows.map(row => row.person || null))}::uuid[],
       ${texts(rows.map(row => Buffer.from(row.details, 'base64url').toString('base64')))}::text[],
       ${texts(rows.map(row => row.step?.tier || null))}::text[],
-      ${texts(rows.map(row => row.step?.startsOn ?? null))}::text[])
+      ${texts(rows.map(row => row.step?.startsOn ?? null))}::text[]::date[])
       as row (service_id, benefit, dependant_id, details, tier, tier_starts_on)
     where l.partner_id = ${partnerId} and l.service_id = row.service_id and l.benefit = row.benefit
       and l.dependant_id is not distinct from row.dependant_id and l.feed = ''`
