@@ -164,6 +164,14 @@ function ofMembership(
       const verb = move.to === undefined ? 'no longer covers' : 'covers'
       return [`${benefitName(of, move.benefit)} ${verb} the dependant ${move.dependant}.`]
     }
+    case 'dependant start':
+    case 'dependant end': {
+      if (move.to === undefined) return []
+      const isStart = move.what === 'dependant start'
+      const day = writeDay(isStart ? move.to : move.to - 1, zone)
+      const covers = `${benefitName(of, move.benefit)} covers the dependant ${move.dependant}`
+      return [isStart ? `${covers} from ${day}.` : `The last day on which ${covers}: ${day}.`]
+    }
     case 'pending cover':
       return move.to === undefined
         ? []

@@ -4,6 +4,7 @@ import type { AppliedChange } from './apply-due.ts'
 import { coveredNow, daysOf } from './family.ts'
 import {
   type Consent,
+  type Covered,
   type Enrolment,
   hasCover,
   hasLength,
@@ -27,6 +28,7 @@ export type Move =
   | (OfBenefit & Moved<'benefit', EnrolmentState>)
   | (OfBenefit & Moved<'planned end' | 'start' | 'end', Instant>)
   | (OfBenefit & Moved<'dependant', 'covered' | 'scheduled'> & { readonly dependant: string })
+  | (OfBenefit & Moved<'dependant start' | 'dependant end', Instant> & { readonly dependant: string })
   | (OfBenefit & Moved<'pending cover', string>)
   | (OfBenefit & Moved<'beneficiaries', 'confirmed'> & { readonly version: number })
   | (Moved<'consent', string> & Pick<Consent, 'name' | 'channel'>)
@@ -187,6 +189,7 @@ function coverMoves(
     ...after
       .filter(id => !before.includes(id))
       .map(dependant => ({ what: 'dependant', benefit, dependant, to }) as const),
+    ...(earlier?.id === enrolment.id ? dayMoves(earlier, enrolment) : []),
     {
       what: 'pending cover',
       benefit,
@@ -194,6 +197,21 @@ function coverMoves(
       to: pendingText(pendingCover),
     },
   ]
+}
+
+/** Days of a dependant that an operator or a corrected birth date moved; a change of cover has its own lines. */
+function dayMoves(earlier: Enrolment, { benefit, covered = [] }: Enrolment): readonly Move[] {
+  return covered.flatMap((one, place) => {
+    const was = earlier.covered?.[place]
+    const isSame = was?.dependantId === one.dependantId && one.end?.reason !== 'coverchanged'
+    if (!was || !isSame) return []
+    const of = { benefit, dependant: one.dependantId }
+    const start = (row: Covered) => row.startsAt ?? earlier.startsAt
+    return [
+      { what: 'dependant start' as const, ...of, from: start(was), to: start(one) },
+      { what: 'dependant end' as const, ...of, from: was.end?.at, to: one.end?.at },
+    ]
+  })
 }
 
 /** Who will be covered, as the timeline writes it: the member, and the ids of the others. */

@@ -209,6 +209,9 @@ export function viewMove(move: Move): Pick<TimelineEntry, 'what' | 'from' | 'to'
       return { what: `benefit ${move.benefit}`, ...text(move, String) }
     case 'dependant':
       return { what: `${move.what} ${move.benefit} ${move.dependant}`, ...text(move, String) }
+    case 'dependant start':
+    case 'dependant end':
+      return { what: `${move.what} ${move.benefit} ${move.dependant}`, ...text(move, formatTimestamp) }
     case 'pending cover':
       return { what: `${move.what} of ${move.benefit}`, ...text(move, String) }
     case 'beneficiaries':

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { createAccount } from '../../service/src/accounts/lifecycle.ts'
+import { changeCoverOf } from '../../service/src/benefits/cover.ts'
+import { dateAt, type Instant } from '../../service/src/calendar/calendar.ts'
+import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
+import { applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
+import { correctCover, movableCovers } from '../../service/src/membership/rules/correct-cover.ts'
+import { correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
+import type { Dependant } from '../../service/src/membership/rules/dependant.ts'
+import { daysOf } from '../../service/src/membership/rules/family.ts'
+import { changesThePast, linesOf } from '../../service/src/membership/rules/history.ts'
+import type { Changed } from '../../service/src/membership/rules/intents.ts'
+import { isRefusal, type Refusal } from '../../service/src/membership/rules/refusal.ts'
+import { heldEnrolment, newUser, type User } from '../../service/src/membership/rules/state.ts'
+import type { Terms } from '../../service/src/membership/rules/terms.ts'
+import { fileOf } from './catalogue.ts'
+import { familyCatalogue } from './family-catalogue.ts'
+
+const parsed = parseCatalogue(fileOf(familyCatalogue))
+if (!parsed.ok) throw new Error('the catalogue is broken')
+const { catalogue } = parsed
+const zone = 'America/New_York'
+const person = (dependantid: string, relationship: Dependant['relationship'], dob: string): Dependant => ({
+  ...{ dependantid, relationship, dob: dob as Dependant['dob'] },
+  ...{ firstname: 'F', lastname: 'L' },
+})
+const family = [person('grace', 'spouse', '1988-02-29'), person('ada', 'child', '2019-05-04')]
+let ids = 0
+const terms: Terms = {
+  zone,
+  today: { version: 1, catalogue },
+  version: () => catalogue,
+  partnerOffers: undefined,
+  dependants: () => family,
+  residence: () => ({ dob: '1961-03-14', state: 'FL', zipcode: '33101' }),
+  newId: () => `id-${ids++}`,
+}
+const at = (day: string): Instant => Date.parse(`${day}T16:00:00Z`)
+
+function accepted<T extends Changed>(made: T | Refusal): T {
+  if (isRefusal(made)) throw new Error(made.reasons.map(({ code }) => code).join())
+  return made
+}
+/** A member since September 10, whose spouse is covered from the start and whose child since October 1. */
+function member(): User {
+  const offer = catalogue.offers.get('low')
+  if (!offer) throw new Error('no offer')
+  const fresh = newUser({ partnerId: 'p', serviceId: 's', userid: 'u', at: at('2026-09-10') })
+  const named = [{ dependant: family[0] as Dependant, benefits: ['dental'] }]
+  const start = { offer, picks: [], consents: [], startsAt: at('2026-09-10'), family: named }
+  const { user } = accepted(createAccount(fresh, start, at('2026-09-10'), terms))
+  const both = { name: 'dental', dependants: ['grace', 'ada'] }
+  const planned = accepted(changeCoverOf(user, both, at('2026-09-15'), terms))
+  return applyDueChanges(planned.user, now, terms).at(-1)?.after ?? planned.user
+}
+const now = at('2026-11-20')
+const held = (user: User) => heldEnrolment(user, 'dental')
+function correct(user: User, dependantId: string, days: { firstDay?: string; lastDay?: string }) {
+  const enrolmentId = held(user)?.id ?? ''
+  return correctCover(user, { enrolmentId, dependantId, ...days } as never, now, terms)
+}
+function daysIn(user: User) {
+  const enrolment = held(user)
+  return (enrolment?.covered ?? []).map(one => {
+    const { startsAt, endsAt } = daysOf(enrolment as never, one)
+    return [one.dependantId, dateAt(startsAt, zone), endsAt && dateAt(endsAt - 1, zone)]
+  })
+}
+const untilAge = ['ada', '2026-10-01', '2045-05-31']
+
+test('a spouse who died is covered to that day, with a line, an event, and a look at the months before', () => {
+  const user = member()
+  const made = accepted(correct(user, 'grace', { lastDay: '2026-10-17' }))
+  expect(daysIn(made.user)).toEqual([['grace', '2026-09-10', '2026-10-17'], untilAge])
+  expect(made.events).toMatchObject([{ eventname: 'benefit_enrollment_corrected', benefit: 'dental' }])
+  const applied = { at: now, before: user, after: made.user, events: made.events }
+  expect(linesOf(applied, 'operator', 'correction: dates')).toMatchObject([
+    { what: 'dependant', dependant: 'grace', from: 'covered', why: 'corrected' },
+    { what: 'dependant end', dependant: 'grace', to: at('2026-10-18') - 12 * 3_600_000 },
+  ])
+  expect(changesThePast(applied)).toBe(true)
+})
+
+test('a first day moves within the benefit, and a last day ahead takes somebody out of what is planned', () => {
+  const user = member()
+  expect(daysIn(accepted(correct(user, 'ada', { firstDay: '2026-09-20' })).user)[1]?.[1]).toBe('2026-09-20')
+  const planned = accepted(changeCoverOf(user, { name: 'dental', dependants: ['grace'] }, now, terms)).user
+  const made = accepted(correct(planned, 'grace', { lastDay: '2026-11-25' }))
+  expect(held(made.user)?.pendingCover?.people).toEqual([])
+  expect(daysIn(made.user)[0]).toEqual(['grace', '2026-09-10', '2026-11-25'])
+  const after = applyDueChanges(made.user, at('2026-11-27'), terms)
+  expect(after.flatMap(({ events }) => events.map(({ eventname }) => eventname))).toEqual([
+    'benefit_cover_changed',
+  ])
+})
+
+test.each([
+  ['grace', { firstDay: '2026-09-01' }, 'before_benefit'],
+  ['grace', { firstDay: '2026-12-01' }, 'too_late'],
+  ['grace', { lastDay: '2026-09-09' }, 'no_day_left'],
+  ['ada', { firstDay: '2026-10-01' }, 'nothing_moves'],
+  ['nobody', { lastDay: '2026-10-01' }, 'unknown'],
+])('%s %j is refused: %s', (dependant, days, code) => {
+  expect(correct(member(), dependant, days)).toMatchObject({ refused: 'bad_request', reasons: [{ code }] })
+})
+
+test('moving the benefit moves those who share the day and cuts the others, and a void voids all', () => {
+  const user = member()
+  const enrolmentId = held(user)?.id ?? ''
+  const move = (firstDay: string) =>
+    accepted(correctEnrolment(user, { kind: 'move', enrolmentId, firstDay: firstDay as never }, now, terms))
+      .user
+  expect(daysIn(move('2026-09-05'))).toEqual([['grace', '2026-09-05', undefined], untilAge])
+  expect(daysIn(move('2026-10-15')).map(([, from]) => from)).toEqual(['2026-10-15', '2026-10-15'])
+  const voided = accepted(correctEnrolment(user, { kind: 'void', enrolmentId }, now, terms)).user
+  expect(movableCovers(voided)).toEqual([])
+})
