@@ -1,6 +1,6 @@
 -- In each cell of a cluster.
 
--- A line is about one person of an enrolment (contract §17, §19); null: the member.
+-- A line is about one person of an enrolment (contract §19); null: the member.
 alter table insurer_lines add column dependant_id uuid;
 -- The tier that the line told, and its first day, which is null where it holds from the start of the cover.
 alter table insurer_lines add column tier text;
