@@ -31,6 +31,7 @@ const canaries = [
   '12 Canary Drive',
   'Ciudadcanaria',
   'Evecanary',
+  'Childcanary',
   '3055559876',
   '1985-11-30',
   'Reasoncanary',
@@ -65,6 +66,12 @@ async function liveThrough(partner: TestPartner): Promise<void> {
     benefits: ['dental', 'identity'],
     moredetails: { site: 'Detailcanary' },
   }
+  const child = {
+    relationship: 'child',
+    firstname: 'Childcanary',
+    lastname: 'King',
+    dob: '2019-05-04',
+  } as const
   const keyed = { idempotencyKey: `"${key}-2"` }
   const consents = [{ name: 'identity', version: '2026-01' }]
   const update = {
@@ -92,6 +99,14 @@ async function liveThrough(partner: TestPartner): Promise<void> {
     [() => client.prefillUser({ ...user, ...person }), 200],
     [() => client.enrolBenefit({ ...user, name: 'identity', consents }), 200],
     [() => client.declineBenefit({ ...user, name: 'vision', reason }), 200],
+    [() => client.setDependants({ ...user, dependants: [{ ...child, dob: '2099-01-01' }] }), 'bad_request'],
+    [() => client.setDependants({ ...user, dependants: [child] }), 200],
+    [() => client.getDependants(user), 200],
+    [
+      () => client.changeCover({ ...user, name: 'identity', dependants: ['Childcanary'] }),
+      'dependant_unknown',
+    ],
+    [() => client.undoCover({ ...user, name: 'identity' }), 'dependant_not_eligible'],
     [() => client.swapBenefits({ ...user, add: ['legal'], remove: ['dental'] }), 200],
     [() => client.previewOfferChange({ ...user, offername: 'plus' }), 200],
     [() => client.listAvailableOffers(user), 200],

@@ -154,7 +154,7 @@ describe('POST /oauth2/token, 200', () => {
       expect(answer.body).toMatchObject({
         scope:
           'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
-          'linktokens:create events:read statements:read beneficiaries:read webhooks:write sandbox:control',
+          'linktokens:create events:read statements:read beneficiaries:read dependants:read webhooks:write sandbox:control',
       })
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)
@@ -372,7 +372,7 @@ describe('GET the metadata of RFC 8414', () => {
       return (await answer.json()) as { scope?: string; error?: string }
     }
     expect((await tokenFor('')).scope?.split(' ')).toEqual(
-      ofLive.filter(scope => !scope.startsWith('beneficiaries:')),
+      ofLive.filter(scope => !/^(beneficiaries|dependants):/.test(scope)),
     )
     expect((await tokenFor('sandbox:control')).error).toBe('invalid_scope')
   })
