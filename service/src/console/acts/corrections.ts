@@ -1,11 +1,13 @@
 import type { PlainDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
+import { correctCover, movableCovers } from '../../membership/rules/correct-cover.ts'
 import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
+import { daysOf } from '../../membership/rules/family.ts'
 import { because, refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive } from '../../membership/rules/state.ts'
 import { isAskedDay } from '../screen/screen.ts'
 import { selectField, writeDay } from '../views/parts.ts'
-import { benefitName, stateWords } from '../views/told.ts'
+import { benefitName, dependantName, stateWords } from '../views/told.ts'
 import type { Act, UserState } from './act.ts'
 
 /** Voids an enrolment, as if it had never been: the console says *take back*. */
@@ -34,8 +36,9 @@ export const moveEnrolment: Act & { readonly second: 'move' } = {
   fits: ({ user }) => movable(user).length > 0,
   fields: moment =>
     html`<p class="hint">The enrollment as it was is kept in the history, and one with these dates takes its place.
-A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>
-${choice(moment, movable(moment.user))}
+A field left empty stays as it is. Days are those of ${moment.terms.zone}. Days of a dependant move alone, and the price follows who is
+covered on each day.</p>
+${choice(moment, movable(moment.user), movableCovers(moment.user))}
 <p class="field"><label for="firstday">First day of cover</label><input id="firstday" name="firstday" type="date"></p>
 <p class="field"><label for="lastday">Last day of cover</label><input id="lastday" name="lastday" type="date"></p>`,
   why: () => 'correction: dates',
@@ -43,9 +46,10 @@ ${choice(moment, movable(moment.user))}
     const [firstDay, lastDay] = [form.get('firstday') ?? '', form.get('lastday') ?? '']
     if ([firstDay, lastDay].some(day => day !== '' && !isAskedDay(day)))
       return refuse('bad_request', [because('dates', 'not_a_date', 'That is no date.')])
-    const correction = { kind: 'move' as const, enrolmentId: form.get('enrolment') ?? '' }
+    const [enrolmentId = '', dependantId] = (form.get('enrolment') ?? '').split(' ')
     const days = { firstDay: parseDay(firstDay), lastDay: parseDay(lastDay) }
-    return correctEnrolment(user, { ...correction, ...days }, now, terms)
+    if (dependantId) return correctCover(user, { enrolmentId, dependantId, ...days }, now, terms)
+    return correctEnrolment(user, { kind: 'move', enrolmentId, ...days }, now, terms)
   },
 }
 
@@ -53,16 +57,28 @@ function parseDay(text: string): PlainDate | undefined {
   return isAskedDay(text) ? text : undefined
 }
 
-function choice(moment: UserState, enrolments: readonly Enrolment[]): Slot {
+function choice(
+  moment: UserState,
+  enrolments: readonly Enrolment[],
+  covers: ReturnType<typeof movableCovers> = [],
+): Slot {
   // The first is chosen until the operator chooses another: one that is over is hardly ever meant.
   const ordered = [...enrolments].sort((a, b) => Number(isLive(b)) - Number(isLive(a)))
-  const options = ordered.map(
-    one =>
-      [
-        one.id,
-        `${benefitName(moment, one.benefit)}, ${stateWords(one.state)}${datesOf(one, moment.terms.zone)}`,
-      ] as const,
-  )
+  const { zone } = moment.terms
+  const options = ordered.flatMap(one => {
+    const name = benefitName(moment, one.benefit)
+    const own = [one.id, `${name}, ${stateWords(one.state)}${datesOf(one, zone)}`] as const
+    const others = covers
+      .filter(({ enrolment }) => enrolment === one)
+      .map(({ covered }) => {
+        const { startsAt, endsAt } = daysOf(one, covered)
+        const end = endsAt === undefined ? 'open' : writeDay(endsAt - 1, zone)
+        const whose = dependantName(moment, covered.dependantId)
+        const option = `${name}, ${whose}: ${writeDay(startsAt, zone)} – ${end}`
+        return [`${one.id} ${covered.dependantId}`, option] as const
+      })
+    return [own, ...others]
+  })
   return selectField('enrolment', 'Which', options)
 }
 

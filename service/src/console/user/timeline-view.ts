@@ -6,13 +6,13 @@ import type { OperatorVisit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
 import { day, tag, when } from '../views/parts.ts'
-import { dayOfDue, isInsurers, lineOf, tell } from '../views/told.ts'
+import { dayOfDue, isInsurers, lineOf, type Of, tell } from '../views/told.ts'
 
 /**
  * Coming and past changes, newest first, each in a sentence; its lines, its ids and its webhooks behind *Details*. Or a page of
  * older ones.
  */
-export function timeline(visit: OperatorVisit, details: UserDetails): Html {
+export function timeline(visit: OperatorVisit, details: UserDetails & Pick<Of, 'names'>): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
   const ahead = new Map<Instant, HistoryLine[]>()

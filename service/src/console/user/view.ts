@@ -5,6 +5,7 @@ import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { OpenLine } from '../../membership/records/insurer-lines.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
+import { coversOfDependant } from '../../membership/rules/family.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { hasPendingCancel, isKnown, type User } from '../../membership/rules/state.ts'
 import { missingOf } from '../../membership/rules/view.ts'
@@ -87,7 +88,7 @@ ${listPart('Consents', consentList(details, shown.consents, isPersonShown))}
 ${listPart('Links and page sessions', linkList(details, shown.links))}
 </div><div>
 ${personPart(visit, shown)}
-${section('Timeline', timeline(visit, details), html`<span class="hint">Newest first, days of ${zone}</span>`)}
+${section('Timeline', timeline(visit, isPersonShown ? { ...details, names: familyNames(details) } : details), html`<span class="hint">Newest first, days of ${zone}</span>`)}
 ${factsOfUser(visit, details)}
 ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
 </div></div>`,
@@ -237,9 +238,27 @@ export function personPart(visit: OperatorVisit, { details, isPersonShown }: Sho
       ? html`<p class="hint">Nothing is known of the person.</p>`
       : documents.map(([kind, person]) => {
           const heading = kind === 'profile' ? 'Account' : `Sent by ${details.partner.name}`
-          return html`<h3>${heading}</h3>${facts(personFacts(person))}`
+          return html`<h3>${heading}</h3>${facts([...personFacts(person), ...familyFacts(details, person)])}`
         })
   }</section>`
+}
+
+/** The person's dependants by name, each with the benefits that cover them now or from their start on. */
+function familyFacts({ user, terms }: UserDetails, { dependants = [] }: Person): (readonly [string, Slot])[] {
+  return dependants.map(({ dependantid, relationship, firstname, lastname, dob }) => {
+    const covers = coversOfDependant(user, dependantid).map(({ benefit }) =>
+      benefitName({ user, terms }, benefit),
+    )
+    const facts = [`${firstname} ${lastname}`, `born ${dob}`, `id …${dependantid.slice(-4)}`]
+    return [KINDS[relationship], `${facts.join(', ')}: ${covers.join(', ') || 'not covered'}`]
+  })
+}
+
+const KINDS = { spouse: 'Spouse', domesticpartner: 'Domestic partner', child: 'Child' } as const
+
+function familyNames({ people }: UserDetails): ReadonlyMap<string, string> {
+  const dependants = people.get('profile')?.dependants ?? []
+  return new Map(dependants.map(one => [one.dependantid, `${one.firstname} ${one.lastname}`]))
 }
 
 function personFacts(person: Person): (readonly [string, Slot])[] {

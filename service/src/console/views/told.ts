@@ -162,14 +162,14 @@ function ofMembership(
       return move.to === undefined ? [] : [`Who receives ${benefitName(of, move.benefit)} is on record.`]
     case 'dependant': {
       const verb = move.to === undefined ? 'no longer covers' : 'covers'
-      return [`${benefitName(of, move.benefit)} ${verb} the dependant ${move.dependant}.`]
+      return [`${benefitName(of, move.benefit)} ${verb} ${dependantName(of, move.dependant)}.`]
     }
     case 'dependant start':
     case 'dependant end': {
       if (move.to === undefined) return []
       const isStart = move.what === 'dependant start'
       const day = writeDay(isStart ? move.to : move.to - 1, zone)
-      const covers = `${benefitName(of, move.benefit)} covers the dependant ${move.dependant}`
+      const covers = `${benefitName(of, move.benefit)} covers ${dependantName(of, move.dependant)}`
       return [isStart ? `${covers} from ${day}.` : `The last day on which ${covers}: ${day}.`]
     }
     case 'pending cover':
@@ -279,7 +279,12 @@ function lastDaySentence(
 }
 
 /** Whose change it is: the source of the names of benefits and offers. */
-export type Of = { readonly user: User; readonly terms: Terms }
+export type Of = {
+  readonly user: User
+  readonly terms: Terms
+  /** The names of dependants by their ids, where the person's data are shown. */
+  readonly names?: ReadonlyMap<string, string>
+}
 
 /** The states whose names are not plain words already. */
 const STATES: Readonly<Record<string, string>> = {
@@ -302,6 +307,20 @@ export const STATUSES: Readonly<Record<string, string>> = {
 export function benefitName({ terms, user }: Of, name: string): string {
   return displayNameOf(terms, user, name, 'en')
 }
+
+/**
+ * A dependant by what they are to the person and the end of their id, which is no personal data, so that a change can be told to whoever
+ * may see it; by name where the person's data are shown.
+ */
+export function dependantName({ user, names }: Of, id: string): string {
+  const covered = user.enrolments.flatMap(one => one.covered ?? [])
+  const { relationship } = covered.find(({ dependantId }) => dependantId === id) ?? {}
+  const known = names?.get(id)
+  const kind = relationship === undefined ? 'the dependant' : `the ${KINDS[relationship]}`
+  return `${kind} ${known ?? `…${id.slice(-4)}`}`
+}
+
+const KINDS = { spouse: 'spouse', domesticpartner: 'domestic partner', child: 'child' } as const
 
 /** An offer by the name that the catalogue shows today, or by that of the API where it is no longer there. */
 export function offerName(terms: Terms, name: string): string {
