@@ -7,6 +7,9 @@ type Benefit = {
   rules?: object[]
   consent?: object
   beneficiaries?: 'required' | 'optional'
+  covers?: object
+  /** Instead of a cost. */
+  tiers?: object[]
 }
 /** The parts of an offer that a test sets. */
 type Offer = {
@@ -33,7 +36,7 @@ export function catalogueOf(benefits: readonly Benefit[], offers: readonly Offer
       icon: 'legal.svg',
       benefittype: 'service',
       sortorder: 10,
-      cost: { cents: 0, per: 'month' },
+      ...(benefit.tiers ? {} : { cost: { cents: 0, per: 'month' } }),
       pays: both('Something'),
       notcovered: both('Nothing'),
       rules: [],

@@ -108,5 +108,5 @@ test('a correction is refused that would cover somebody outside the benefit, or 
   const refused = async (enrolment: string, firstday: string, lastday: string) =>
     (await support.post(`/users/${serviceid}/act/move`, { enrolment, firstday, lastday })).text
   expect(await refused(spouse, '2027-01-01', '')).toContain('The benefit itself begins later.')
-  expect(await refused(spouse, '', '2027-01-01')).toContain('no day of cover would be left')
+  expect(await refused(spouse, '', '2027-01-01')).toContain('No day of cover would be left')
 })

@@ -1,5 +1,5 @@
 import { say } from './navigate.ts'
-import { sumPrices } from './total.ts'
+import { priceWho, sumPrices } from './total.ts'
 
 /** Adds to forms what the browser does not do by itself: counting choices, naming a line of the address, printing. */
 export function watchForms(): void {
@@ -8,6 +8,7 @@ export function watchForms(): void {
       countChoices()
       sumPrices()
     }
+    if (target instanceof HTMLInputElement) priceWho(target)
     if (target instanceof HTMLSelectElement && target.name === 'state') nameThirdLine(target.value)
   })
   addEventListener('click', ({ target }) => {

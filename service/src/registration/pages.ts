@@ -222,7 +222,8 @@ async function endFor(context: PageContext, row: PageSessionRow): Promise<Ending
   return isSpent ? 'challengelimit' : end
 }
 
-const texts = /^(?:firstname|lastname|email|phone|addline[123]|city|zipcode|person\d+\.(?:name|contact))$/
+const texts =
+  /^(?:firstname|lastname|email|phone|addline[123]|city|zipcode|person\d+\.(?:name|firstname|lastname|contact))$/
 
 /** What a person had typed into a form that was not taken, in words, so that they can type it again. */
 function replacedTexts(page: Localized, form: URLSearchParams): readonly string[] {

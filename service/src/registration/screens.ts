@@ -6,6 +6,8 @@ import { check, enrol, memberCheck, memberEnrol } from './screens/check.ts'
 import { edit } from './screens/details/edit.ts'
 import { comeback, review } from './screens/details/review.ts'
 import { done } from './screens/done.ts'
+import { cover, coverConfirm, coverUndo } from './screens/family/cover.ts'
+import { familyPerson } from './screens/family/person.ts'
 import { none } from './screens/none.ts'
 import { offer, offerUndo } from './screens/offer/change.ts'
 import { offerConfirm } from './screens/offer/confirm.ts'
@@ -65,18 +67,33 @@ const paths: ReadonlyMap<string, string> = new Map<ViewName, string>([
 ])
 
 /** The paths of all steps; `:name` stands for a benefit's name. */
-export const stepPaths: ReadonlySet<string> = new Set([...Object.keys(steps), 'beneficiaries/:name'])
+export const stepPaths: ReadonlySet<string> = new Set([
+  ...Object.keys(steps),
+  'beneficiaries/:name',
+  'family/:name',
+  'cover/:name',
+  'cover/:name/confirm',
+  'cover/:name/undo',
+])
 
 /** The step at a path below the page's root, for newcomers and for members; `undefined`: there is no such path. */
 export function stepAt(path: string, visit: Visit): Step | undefined {
   const own = visit.isMember && Object.hasOwn(memberSteps, path) ? memberSteps : steps
-  return Object.hasOwn(own, path) ? own[path] : beneficiaryStep(path)
+  return Object.hasOwn(own, path) ? own[path] : stepOfBenefit(path)
 }
 
-/** The paths about beneficiaries, which name a benefit. */
-function beneficiaryStep(path: string): Step | undefined {
-  const [, name] = /^beneficiaries\/([a-z0-9]{2,32})$/.exec(path) ?? []
-  return name === undefined ? undefined : beneficiaryEdit(name)
+/** The paths that name a benefit: those about beneficiaries, and about whom it covers. */
+function stepOfBenefit(path: string): Step | undefined {
+  const [, about = '', name = '', then = ''] = /^(\w+)\/([a-z0-9]{2,32})(\/\w+)?$/.exec(path) ?? []
+  return benefitSteps[about + then]?.(name)
+}
+
+const benefitSteps: Readonly<Record<string, (name: string) => Step>> = {
+  beneficiaries: beneficiaryEdit,
+  family: familyPerson,
+  cover,
+  'cover/confirm': coverConfirm,
+  'cover/undo': coverUndo,
 }
 
 /** A step that only leads elsewhere. */

@@ -260,6 +260,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   DETAILS_REVIEW: '“Check your details”',
   DETAILS_EDIT: '“Check your details”',
   BENEFITS: 'the choice of benefits',
+  FAMILY_EDIT: 'naming somebody to cover',
   CHECK_ANSWERS: 'the last step, “Check your answers”',
 }
 

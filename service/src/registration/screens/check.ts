@@ -7,13 +7,7 @@ import { html } from '../../http/html.ts'
 import { enrolmentOf, mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Changed } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
-import {
-  type Consent,
-  heldEnrolment,
-  isPending,
-  type Raised,
-  type User,
-} from '../../membership/rules/state.ts'
+import { heldEnrolment, isPending, type Raised, type User } from '../../membership/rules/state.ts'
 import { offerOf, type Terms } from '../../membership/rules/terms.ts'
 import { detailsOf, draftOf, personShown, tagNow } from '../session/person.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -28,6 +22,7 @@ import {
   isAnybody,
   type OwnChange,
 } from '../steps/change-own.ts'
+import { askedFor, coveredBy, familyOf } from '../steps/family.ts'
 import { choosableByMember, isMissing } from '../steps/member-choices.ts'
 import { chosenBenefits, foundPlan, type Plan, picksOf, plansFor, stepOf } from '../steps/plans.ts'
 import { checkConsents, type Posted, type Step, showedOther } from '../steps/step.ts'
@@ -48,7 +43,14 @@ export const check: Step = {
     if ('to' in found) return found
     if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
     const chosen = chosenBenefits(visit, found)
-    const trial = { offer: found.offer, picks: picksOf(visit, found), consents: [], startsAt: visit.now }
+    const family = familyOf(visit, chosen, visit.now)
+    const trial = {
+      offer: found.offer,
+      picks: picksOf(visit, found),
+      consents: [],
+      startsAt: visit.now,
+      family,
+    }
     const after = visitAfter(visit, createAccount(visit.user, trial, visit.now, visit.terms))
     const answers = { page: pageOf(visit, stepOf(visit, 'check')), errors: typed.errors }
     return checkView(answers, detailsOf(visit.person), {
@@ -106,8 +108,15 @@ function enrolNow(
       if (showedOther(form, tagNow(visit.partner, { user, person: documentOf, now, terms })))
         return 'conflict'
       const person = personShown(user, documentOf)
-      const picks = picksOf({ ...visit, draft }, found)
-      const start = { offer: found.offer, picks, consents: agreedNow(visit, agreements), startsAt: now }
+      const own = { ...visit, user, draft, person }
+      const { offer } = found
+      const start = {
+        offer,
+        picks: picksOf(own, found),
+        consents: agreedNow(visit, agreements),
+        startsAt: now,
+        family: familyOf(own, chosenBenefits(own, found), now),
+      }
       const created = createAccount(user, start, now, terms(person))
       if (isRefusal(created)) return created
       return { ...created, documents: { profile: person, prefill: null, draft: null } }
@@ -191,22 +200,28 @@ function wantedOf(
 ) {
   const isAhead = ({ name }: Benefit) => enrolmentOf(visit.user, name, isPending) !== undefined
   const ordered = [...chosen.filter(benefit => !isAhead(benefit)), ...chosen.filter(isAhead)]
-  return { names: ordered.map(({ name }) => name), consents: agreedNow(visit, agreements) }
+  const wanted = ordered.map(benefit => {
+    const { name } = benefit
+    // What a pending change brings covers whom that change names.
+    const asked = isAhead(benefit) ? undefined : askedFor(visit, name)
+    return { name, covered: asked && coveredBy(visit, asked).map(({ dependantid }) => dependantid) }
+  })
+  return { wanted, consents: agreedNow(visit, agreements) }
 }
 
 /** The user with these benefits added, each with its own consents, and the other consents; refused when one of them is. */
 function withAdded(
   before: User,
-  { names, consents }: { readonly names: readonly string[]; readonly consents: readonly Consent[] },
+  { wanted, consents }: Pick<ReturnType<typeof wantedOf>, 'wanted' | 'consents'>,
   now: Instant,
   terms: Terms,
 ): Changed | Refusal {
-  const others = consents.filter(consent => !names.includes(consent.name))
+  const others = consents.filter(consent => !wanted.some(({ name }) => name === consent.name))
   let user: User = { ...before, consents: mergeConsents(before.consents, others) }
   const events: Raised[] = []
-  for (const name of names) {
+  for (const { name, covered } of wanted) {
     const own = consents.filter(consent => consent.name === name)
-    const added = enrolBenefitOf(user, { name, consents: own }, now, terms)
+    const added = enrolBenefitOf(user, { name, consents: own, covered }, now, terms)
     if (isRefusal(added)) return added
     user = added.user
     events.push(...added.events)

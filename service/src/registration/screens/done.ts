@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
 import { readConfirmation } from '../../membership/records/confirmations.ts'
-import { isInForce } from '../../membership/rules/state.ts'
+import { heldEnrolment, isInForce } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { standingText } from '../session/person.ts'
 import { wayBack } from '../session/session.ts'
@@ -78,6 +78,12 @@ function undoPath(page: Page, visit: Visit, made: Made): readonly Path[] {
   const say = sayIn(page)
   if (made.what === 'cancelled')
     return made.timing === 'ahead' ? [{ to: 'cancel', sign: 'check', text: say`Keep your benefits` }] : []
+  const changed = made.what === 'covers' ? heldEnrolment(visit.user, made.benefit)?.pendingCover : undefined
+  if (made.what === 'covers' && changed) {
+    const { undountil: until } = undoUntil(visit, changed.at)
+    const hint = until === undefined ? undefined : say`Until ${deadlineText(page, until)}`
+    return [{ to: `cover/${made.benefit}`, sign: 'undo', text: say`Undo this change`, hint }]
+  }
   const isSwap = made.what === 'swapped'
   const planned = isSwap ? swap : made.what.endsWith('graded') ? pendingOffer : undefined
   const { undountil } = planned ? undoUntil(visit, planned.at) : {}
@@ -92,6 +98,7 @@ function undoPath(page: Page, visit: Visit, made: Made): readonly Path[] {
 function inWords(visit: Visit, made: Made): Made {
   const { terms, user, locale } = visit
   const named = (names: readonly string[]) => names.map(name => displayNameOf(terms, user, name, locale))
+  if (made.what === 'covers') return { ...made, benefit: named([made.benefit]).join() }
   if ('plan' in made) return { ...made, plan: planName(visit, made.plan) }
   if (made.what === 'reinstated') return { ...made, missing: named(made.missing) }
   return made.what === 'cancelled' ? { ...made, withdrawn: named(made.withdrawn ?? []) } : made
@@ -215,10 +222,22 @@ function saidOf(page: Page, made: Made): Said {
         lead: say`Until then you keep the benefits you have now.`,
         itself: say`The swap happens by itself on that day.`,
       }
+    case 'covers':
+      return {
+        title: say`Who is covered by ${made.benefit} changes on ${on ?? ''}`,
+        lead: say`Nothing changes before that day.`,
+        itself: say`The change happens by itself on that day.`,
+      }
     case 'cancelled':
       return cancelledWords(page, made)
     case 'undone': {
       const { plan } = made
+      if (made.of === 'cover')
+        return {
+          title: say`Your benefit goes on as it is`,
+          lead: say`The change that you had planned is undone.`,
+          rest,
+        }
       const said = { rest, next: [staysdropped] }
       if (made.of === 'swap' && !on)
         return { ...said, title: say`Your swap is undone`, lead: say`You keep the benefits you have now.` }

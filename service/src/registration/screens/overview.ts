@@ -1,12 +1,13 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { textIn } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
+import { isHeld } from '../../membership/rules/state.ts'
 import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { newerThanConfirmed } from '../session/person.ts'
 import { wayBack } from '../session/session.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { isMoveCalledOff, isPairCalledOff, planName } from '../steps/ahead.ts'
-import { leavingOn, liveLines, localDay } from '../steps/cards.ts'
+import { leavingOn, liveLines, localDay, nameLine } from '../steps/cards.ts'
 import { copiesOf } from '../steps/copies.ts'
 import { heldBenefitsOf } from '../steps/held-benefits.ts'
 import { memberPaths, stillToDo } from '../steps/member-choices.ts'
@@ -76,6 +77,16 @@ class="unseen">: ${text}</span></a></span></p>`
           ? say`As things are now, the swap planned for ${on(swap.at)} will not happen.`
           : say`A swap is planned for ${on(swap.at)}.`,
         'swap',
+      ),
+    visit.user.enrolments
+      .filter(isHeld)
+      .map(
+        ({ benefit, pendingCover, startsAt }) =>
+          pendingCover &&
+          line(
+            say`Who is covered by ${nameLine(visit, benefit).displayname} changes on ${on(Math.max(pendingCover.at, startsAt))}.`,
+            `cover/${benefit}`,
+          ),
       ),
   ]
 }

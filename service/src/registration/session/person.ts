@@ -1,7 +1,8 @@
 import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts'
 import type { DocumentKind } from '../../membership/records/sealed.ts'
+import type { Dependant } from '../../membership/rules/dependant.ts'
 import { missingForAccount, type Person, type PersonAddress } from '../../membership/rules/person.ts'
-import { isActive, isLive, type User } from '../../membership/rules/state.ts'
+import { type Enrolment, isActive, isLive, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
@@ -16,6 +17,12 @@ export type Draft = {
   readonly answers: Partial<Record<DetailsGroup, DraftAnswer>>
   readonly offer?: string
   readonly picks?: readonly string[]
+  /** The benefits that were ticked when the person left them to name somebody; they are no answer yet. */
+  readonly ticked?: readonly string[]
+  /** The people whom benefits may cover; those of a member are part of the account's data. */
+  readonly dependants?: readonly Dependant[]
+  /** Whom each benefit is to cover beside the person, by its name: ids of people. */
+  readonly covered?: Readonly<Record<string, readonly string[]>>
 }
 
 /** A draft without answers. */
@@ -28,10 +35,12 @@ export function draftOf(document: unknown): Draft {
 
 /** The person's data as the page shows it: what the partner sent, overlaid with the person's answers. */
 function answeredPerson(sent: Person, draft: Draft): Person {
-  return detailsGroups.reduce<Person>((person, group) => {
-    const answer = draft.answers[group]
+  const { answers, dependants = sent.dependants } = draft
+  const answered = detailsGroups.reduce<Person>((person, group) => {
+    const answer = answers[group]
     return answer ? withGroup(person, answer.given, group) : person
   }, sent)
+  return dependants ? { ...answered, dependants } : answered
 }
 
 /** The draft with a new answer for one group. */
@@ -174,7 +183,9 @@ export function shownTag(
 ): string {
   const { partner, user, terms, today } = shown
   const choice = [draft.offer ?? null, draft.picks ?? null]
-  const text = JSON.stringify([detailsOf(person), choice, terms.today.version, today, standingOf(user)])
+  const family = person.dependants ? [person.dependants, draft.covered ?? null] : []
+  const all = [detailsOf(person), choice, terms.today.version, today, standingOf(user), ...family]
+  const text = JSON.stringify(all)
   return keyedHash(partner.hashKey, 'page_shown', user.partnerId, user.serviceId, text)
     .toString('hex')
     .slice(0, 12)
@@ -201,7 +212,9 @@ export function tagNow(
  * lists each benefit with its present state.
  */
 export function standingText({ status, offer, pendingOffer, swap, cancel, enrolments }: User): string {
-  const held = enrolments.filter(isLive).map(({ benefit, endsAt, pendingBy }) => [benefit, endsAt, pendingBy])
+  const held = enrolments
+    .filter(isLive)
+    .map(one => [one.benefit, one.endsAt, one.pendingBy, ...familyText(one)])
   const planned = [pendingOffer, swap, cancel?.at]
   return JSON.stringify([status, offer?.name, offer?.inForce, planned, held.map(String).sort()])
 }
@@ -212,6 +225,11 @@ function standingOf(user: User): unknown {
   const { offer, pendingOffer, swap, cancel, enrolments } = user
   const held = enrolments
     .filter(isLive)
-    .map(({ benefit, state, startsAt, endsAt }) => [benefit, state, startsAt, endsAt ?? null])
+    .map(one => [one.benefit, one.state, one.startsAt, one.endsAt ?? null, ...familyText(one)])
   return [offer?.name, offer?.since, offer?.inForce, pendingOffer, swap, cancel?.at, held.map(String).sort()]
+}
+
+/** Whom an enrolment covers, and will cover; nothing where it is and will be the member alone. */
+function familyText({ covered, pendingCover }: Enrolment): string[] {
+  return covered || pendingCover ? [JSON.stringify([covered, pendingCover])] : []
 }

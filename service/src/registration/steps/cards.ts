@@ -11,7 +11,10 @@ import {
   textIn,
 } from '../../catalogue/model.ts'
 import { worthOf } from '../../catalogue/tiers.ts'
+import { pendingPeople, withCover } from '../../membership/rules/cover.ts'
+import type { Dependant } from '../../membership/rules/dependant.ts'
 import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
+import { coveredNow, enrolmentWorth, pricedTerms } from '../../membership/rules/family.ts'
 import {
   type Enrolment,
   hasPendingCancel,
@@ -28,6 +31,9 @@ import type {
   BenefitStatus,
   Cost,
   Coverage,
+  CoverChoice,
+  CoverFacts,
+  HeldCover,
   IsoDate,
   Passage,
 } from '../views/parts.ts'
@@ -37,12 +43,26 @@ import { inLanguageOf, passageIn } from '../views/say.ts'
 export function cardOf(
   visit: Visit,
   benefit: Benefit,
-  standing: { status: BenefitStatus; startsAt?: Instant; selected?: boolean },
+  standing: {
+    status: BenefitStatus
+    startsAt?: Instant
+    selected?: boolean
+    cover?: CoverChoice | undefined
+    held?: HeldCover | undefined
+    /** The enrolment of one that is held: its tier decides what it pays. */
+    enrolment?: Enrolment
+  },
 ): BenefitCard {
   const { locale } = visit
-  const { amount } = worthOf(benefit)
+  const { cover, held, enrolment } = standing
+  const worth = enrolment?.covered && enrolmentWorth(visit.terms, enrolment)
+  const { amount } = worth ?? worthOf(benefit)
+  const cost = cover?.cost ?? held?.cost
   return {
     ...faceOf(visit, benefit),
+    ...(cost && { cost }),
+    ...(cover && { cover }),
+    ...(held && { held }),
     description: passageIn(benefit.description, locale),
     pays: sentencesOf(benefit.pays, locale),
     notcovered: sentencesOf(benefit.notcovered, locale),
@@ -121,6 +141,7 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   return {
     ...nameLine(visit, enrolment.benefit),
     ...(benefit && faceOf(visit, benefit)),
+    ...familyFacts(visit, enrolment),
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: localDay(visit, enrolment.startsAt) }),
@@ -128,6 +149,63 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     endsatage: isByAge(enrolment, endsAt) ? benefit?.endsatage : undefined,
     ...pendingIn(enrolment),
   }
+}
+
+/** What an enrolment costs, and whom it covers and will cover, each by name; nothing of a benefit without tiers. */
+export function familyFacts(visit: Visit, enrolment: Enrolment): CoverFacts {
+  const { pendingCover, startsAt } = enrolment
+  if (pendingCover && enrolment.state === 'actionrequired')
+    return familyFacts(visit, withCover(enrolment, idsOf(pendingPeople(enrolment)), startsAt, visit.terms))
+  const later = pendingCover && {
+    coverlater: {
+      on: localDay(visit, Math.max(pendingCover.at, startsAt)),
+      ...familyFacts(
+        visit,
+        withCover(
+          enrolment,
+          idsOf(pendingPeople(enrolment)),
+          Math.max(pendingCover.at, startsAt),
+          visit.terms,
+        ),
+      ),
+    },
+  }
+  const benefit = pricedTerms(visit.terms, enrolment)
+  if (!benefit?.tiers) return { ...later }
+  const people = coveredNow(enrolment)
+  return {
+    cost: costOf(
+      visit,
+      benefit,
+      people.map(({ relationship }) => relationship),
+    ),
+    covered: people.map(({ dependantId, end }) => ({
+      name: nameIn(visit, dependantId),
+      until:
+        end && end.at < (enrolment.endsAt ?? Number.POSITIVE_INFINITY) ? lastDayOf(visit, end.at) : undefined,
+    })),
+    ...later,
+  }
+}
+
+/** The people whom the person has named; beneficiaries are another list. */
+export function namedPeople({ person }: Pick<Visit, 'person'>): readonly Dependant[] {
+  return person.dependants ?? []
+}
+
+/** The ids of people whom an enrolment covers. */
+export function idsOf(people: readonly { readonly dependantId: string }[]): readonly string[] {
+  return people.map(({ dependantId }) => dependantId)
+}
+
+function nameIn(visit: Visit, id: string): string {
+  const found = namedPeople(visit).find(({ dependantid }) => dependantid === id)
+  return found ? fullName(found) : ''
+}
+
+/** The whole name of somebody. */
+export function fullName({ firstname, lastname }: Pick<Dependant, 'firstname' | 'lastname'>): string {
+  return `${firstname} ${lastname}`
 }
 
 /** Whether cover ends at this instant because of the person's age. */
@@ -169,7 +247,7 @@ export function liveEnrolment(user: User, benefit: string): Enrolment | undefine
 }
 
 /** When benefits that a member chooses now can start: now, or with the membership if that is still to start. */
-export function startsFrom({ user, now }: Visit): Instant {
+export function startsFrom({ user, now }: Pick<Visit, 'user' | 'now'>): Instant {
   return Math.max(now, user.offer?.since ?? now)
 }
 

@@ -11,6 +11,7 @@ import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
+import { coverLines } from '../views/cover.ts'
 import { useWords } from '../views/coverage.ts'
 import { costText, dayText, instantText, totalLines } from '../views/format.ts'
 import type { ConsentText, CopyLink, Coverage, HowToUseWords, IsoDate, Passage } from '../views/parts.ts'
@@ -60,7 +61,8 @@ function contentOf(visit: Visit, { person, offername, agreements, reference }: A
     ...(visit.session.made_by === null ? {} : { byoperator: true }),
     offername: offername ?? (ownOffer ? textIn(ownOffer.displayname, locale) : ''),
     name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
-    benefits: lines.flatMap(({ name, displayname, startson, dueon, endson }): CopyBenefit[] => {
+    benefits: lines.flatMap((line): CopyBenefit[] => {
+      const { name, displayname, startson, dueon, endson } = line
       const benefit = knownBenefit(visit.terms, user, name)
       if (!benefit) return []
       const { description, pays, notcovered, cost, coverage } = cardOf(visit, benefit, {
@@ -73,7 +75,8 @@ function contentOf(visit: Visit, { person, offername, agreements, reference }: A
           description,
           pays,
           notcovered,
-          price: costText(visit, cost),
+          price: costText(visit, line.cost ?? cost),
+          covers: coverLines(visit, line),
           startson,
           dueon,
           endson,
@@ -97,10 +100,16 @@ export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
   const rows = await listCopies(visit.context.database, visit)
   return rows.map(({ reference, outcome, createdAt }) => ({
     reference,
-    about: outcome as CopyLink['about'],
+    about: copyKind(visit, outcome as CopyLink['about']),
     on: localDay(visit, createdAt + visit.partner.clockOffsetMs),
     address: copyAddress(visit, reference),
   }))
+}
+
+/** Where a benefit may cover others, a change need not be one of the plan. */
+function copyKind({ terms }: Visit, outcome: CopyLink['about']): CopyLink['about'] {
+  const isFamily = [...terms.today.catalogue.benefits.values()].some(({ tiers }) => tiers)
+  return outcome === 'changed' && isFamily ? 'altered' : outcome
 }
 
 /** Answers the copy with this reference as a file; returns false, without an answer, when this person has none. */
@@ -162,6 +171,8 @@ type CopyBenefit = {
   readonly pays: readonly Passage[]
   readonly notcovered: readonly Passage[]
   readonly price: string
+  /** Whom it covers, in sentences; those of 1.0 have none. */
+  readonly covers?: readonly string[]
   /** Absent while the person still has to do something. */
   readonly startson?: IsoDate | undefined
   /** Instead of `startson`: the day before which the person must do it, or the benefit does not start. */
@@ -237,6 +248,7 @@ function styledCopy(markup: string, css: string): string {
 function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): Html {
   const say = sayIn(copy)
   const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
+  const { covers = [] } = benefit
   const memberId = look.memberIds.get(benefit.name)
   const row = (name: string, value: Slot) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
@@ -244,7 +256,13 @@ function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): H
 <dl>${row(say`Coverage starts`, startText(copy, benefit))}
 ${benefit.endson && row(say`Coverage ends on`, dayText(copy, benefit.endson))}
 ${row(say`Your cost`, benefit.price)}
-${insurer && row(say`Insurer`, html`${insurer.name}. ${insurer.licence}`)}
+${
+  covers.length > 0 &&
+  row(
+    say`Who is covered`,
+    covers.map(line => html`${line}<br>`),
+  )
+}${insurer && row(say`Insurer`, html`${insurer.name}. ${insurer.licence}`)}
 ${memberId !== undefined && row(say`Member number`, memberId)}
 ${waiting && row(say`Waiting period`, html`${waiting.days === 1 ? say`1 day` : say`${waiting.days} days`}. ${waiting.text}`)}</dl>
 <h4>${say`What is covered`}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>

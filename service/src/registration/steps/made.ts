@@ -1,6 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Instant, reinstatableUntil } from '../../calendar/calendar.ts'
 import type { HistoryLine } from '../../membership/rules/history.ts'
-import { hasPendingCancel, isActive, lastClosed, type User } from '../../membership/rules/state.ts'
+import {
+  type Enrolment,
+  hasPendingCancel,
+  isActive,
+  lastClosed,
+  type User,
+} from '../../membership/rules/state.ts'
 import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { IsoDate } from '../views/parts.ts'
@@ -19,6 +26,8 @@ export type Made =
       readonly dropsSwap?: boolean
     }
   | { readonly what: 'swapped'; readonly from: IsoDate }
+  /** Whom a benefit covers. */
+  | { readonly what: 'covers'; readonly benefit: string; readonly from: IsoDate }
   | {
       readonly what: 'cancelled'
       readonly lastday: IsoDate
@@ -33,7 +42,7 @@ export type Made =
   /** `staysDropped`: the change that is undone had itself canceled something planned, which does not come back. */
   | {
       readonly what: 'undone'
-      readonly of: 'swap' | 'offer'
+      readonly of: 'swap' | 'offer' | 'cover'
       readonly plan: string
       readonly from?: IsoDate
       readonly staysDropped?: boolean
@@ -55,6 +64,11 @@ export function madeBy(visit: Visit, outcome: PageOutcome, before: User, past: r
     case 'swapped':
       return { what: 'swapped', from: localDay(visit, after.swap?.at ?? visit.now) }
     case 'changed': {
+      const changed = after.enrolments.find(one => one.pendingCover && isNewCover(before, one))
+      if (changed?.pendingCover) {
+        const at = Math.max(changed.pendingCover.at, changed.startsAt)
+        return { what: 'covers', benefit: changed.benefit, from: localDay(visit, at) }
+      }
       const { pendingOffer } = after
       const rankOf = (name = '') => terms.today.catalogue.offers.get(name)?.rank ?? 0
       const to = pendingOffer?.name ?? plan
@@ -69,6 +83,8 @@ export function madeBy(visit: Visit, outcome: PageOutcome, before: User, past: r
         return { what: 'reinstated', ...start, missing: missingAfter(after, before.cancel?.at) }
       if (hasPendingCancel(before))
         return { what: 'kept', staysDropped: hasDropped(past, 'pending cancel', ['swap', 'pending offer']) }
+      if (after.enrolments.some(one => !one.pendingCover && isNewCover(before, one)))
+        return { what: 'undone', of: 'cover', plan, staysDropped: false }
       if (!before.pendingOffer) return { what: 'undone', of: 'swap', plan, ...start, staysDropped: false }
       return {
         what: 'undone',
@@ -78,6 +94,12 @@ export function madeBy(visit: Visit, outcome: PageOutcome, before: User, past: r
         staysDropped: hasDropped(past, 'pending offer', ['swap']),
       }
   }
+}
+
+/** Whether an enrolment has another pending change of cover than before. */
+function isNewCover(before: User, { id, pendingCover }: Enrolment): boolean {
+  const earlier = before.enrolments.find(one => one.id === id)
+  return earlier !== undefined && !isDeepStrictEqual(earlier.pendingCover, pendingCover)
 }
 
 function cancelledBy(visit: Visit, hasDropped: boolean): Made {

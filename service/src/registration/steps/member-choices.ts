@@ -23,6 +23,7 @@ import type { Visit } from '../session/visit.ts'
 import type { MemberPaths, StillToDo, WaitingName } from '../views/parts.ts'
 import { passageIn } from '../views/say.ts'
 import { dueDay, liveEnrolment, startsFrom } from './cards.ts'
+import { openCovers } from './family.ts'
 import type { Refused } from './plans.ts'
 
 /**
@@ -116,6 +117,10 @@ export function memberPaths(visit: Visit): MemberPaths {
     canname: namingBenefits(visit.user, visit.terms).some(({ benefit: { name } }) =>
       liveEnrolment(visit.user, name),
     ),
+    covers: openCovers(visit).map(({ name, displayname }) => ({
+      name,
+      displayname: textIn(displayname, visit.locale),
+    })),
   }
 }
 

@@ -219,6 +219,7 @@ const copyNames: Readonly<Record<CopyLink['about'], string>> = {
   enrolled: later`Enrollment`,
   swapped: later`Swap`,
   changed: later`Change of plan`,
+  altered: later`Your change`,
   cancelled: later`Cancellation`,
   undone: later`Return`,
 }

@@ -23,6 +23,7 @@ export type InputName =
   | 'out'
   | 'in'
   | `consent.${string}`
+  | `cover.${string}`
   | `person${number}.${string}`
   | 'form'
 
@@ -57,8 +58,15 @@ export type Parsed<Values> = Values | Faults
 
 /** The sentence that says what is wrong with an input. */
 export function errorText(say: Say, { code, count = 0, about, wayout }: FieldError): string {
-  const one = { dob_mismatch: 'dob_mismatch_last', benefits_many: 'benefits_many_for_one' } as const
-  const known = count === 1 && (code === 'dob_mismatch' || code === 'benefits_many') ? one[code] : code
+  const one = {
+    dob_mismatch: 'dob_mismatch_last',
+    benefits_many: 'benefits_many_for_one',
+    cover_many: 'cover_many_one',
+  } as const
+  const known =
+    count === 1 && (code === 'dob_mismatch' || code === 'benefits_many' || code === 'cover_many')
+      ? one[code]
+      : code
   const fault = say(errorTexts[known], count)
   const said = wayout === undefined ? fault : say(wayOutTexts[wayout], fault)
   return about === undefined ? said : `${said}: ${about}`

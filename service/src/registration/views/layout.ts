@@ -49,6 +49,9 @@ export type ViewName =
   | 'OFFER_CONFIRM'
   | 'BENEFICIARIES'
   | 'BENEFICIARIES_EDIT'
+  | 'FAMILY_EDIT'
+  | 'COVER'
+  | 'COVER_CONFIRM'
   | 'CANCEL'
 
 /** The whole document of a view, in its language. Never refuses: every text of the view is escaped. */

@@ -1,4 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
+import { coverLines } from './cover.ts'
 import { draftField } from './fields.ts'
 import { costText, dayText, namesText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
@@ -32,6 +33,7 @@ function lineWords(page: Page, line: BenefitLine): Html {
     line.endson && endText(page, line.endson, line.endsatage),
     line.endedon && say`Ended on ${dayText(page, line.endedon)}`,
     line.cost?.kind === 'amount' && costLine(page, line.cost),
+    ...coverLines(page, line),
   ].filter(fact => fact)
   return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${
     line.actionrequired &&
@@ -98,6 +100,13 @@ export function memberPathList(page: Page, paths: MemberPaths): Html {
     paths.canswap && { to: 'swap', sign: 'swap', text: say`Swap a benefit` },
     paths.canchangeoffer && { to: 'offer', sign: 'plan', text: say`Change your plan` },
     paths.canname && { to: 'beneficiaries', sign: 'person', text: say`Your beneficiaries` },
+    ...(paths.covers ?? []).map(
+      ({ name, displayname }): Path => ({
+        to: `cover/${name}`,
+        sign: 'person',
+        text: say`Change who ${displayname} covers`,
+      }),
+    ),
     { to: 'details', sign: 'edit', text: say`Check your details` },
     paths.cancancel && { to: 'cancel', sign: 'no', text: cancelText },
   ]

@@ -1,5 +1,6 @@
-import type { BenefitDocument, Language } from '../../catalogue/model.ts'
+import type { BenefitDocument, Language, Relationship } from '../../catalogue/model.ts'
 import type { Html } from '../../http/html.ts'
+import type { CoverRule } from '../../membership/rules/family.ts'
 
 /** A text for reading; marked where its language is not that of the page. */
 export type Passage = string | Html
@@ -127,11 +128,61 @@ export type BenefitCard = {
   readonly startson?: IsoDate | undefined
   readonly status: BenefitStatus
   readonly selected: boolean
+  /** Whom it may cover, asked with it. */
+  readonly cover?: CoverChoice | undefined
+  /** Whom it covers, of one that is held. */
+  readonly held?: HeldCover | undefined
 }
+
+/** The question whom a benefit is to cover beside the person. */
+export type CoverChoice = {
+  readonly benefit: string
+  readonly displayname: string
+  /** What each choice costs, by the bits of `CoverPerson.bit`; `undefined` where the benefit covers nobody like that. */
+  readonly prices: readonly (Cost | undefined)[]
+  /** Which of the two it covers. */
+  readonly spouses: readonly Relationship[]
+  /** The age at which a child is covered no more. */
+  readonly maxage?: number | undefined
+  readonly people: readonly CoverPerson[]
+  /** What it costs with the people chosen. */
+  readonly cost: Cost
+  /** Whether one more person can be named. */
+  readonly ismore: boolean
+  /** Whether the person has just named somebody here. */
+  readonly isfocus?: boolean
+  /** Whether the benefit comes with the plan, so that its price always counts. */
+  readonly isincluded?: boolean
+}
+
+/** Somebody whom the person has named. */
+export type CoverPerson = {
+  readonly id: string
+  readonly name: string
+  readonly relationship: Relationship
+  /** 1 for a spouse or partner, 2 for a child. */
+  readonly bit: number
+  /** Why this benefit cannot cover them. */
+  readonly rule?: CoverRule | undefined
+  readonly ischosen: boolean
+}
+
+/** Whom a benefit covers, until when where that is known, and whom it will cover. */
+export type CoverFacts = {
+  readonly cost?: Cost | undefined
+  readonly covered?: readonly CoveredName[]
+  readonly coverlater?: CoverFacts & { readonly on: IsoDate }
+}
+
+/** Whom a benefit that is held covers, and whether the person can change it. */
+export type HeldCover = CoverFacts & { readonly ischangeable: boolean }
+
+/** Somebody who is covered, and the last day of it. */
+export type CoveredName = { readonly name: string; readonly until?: IsoDate | undefined }
 
 /** A copy of an agreement, to be kept. */
 export type CopyLink = {
-  readonly about: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
+  readonly about: 'enrolled' | 'swapped' | 'changed' | 'altered' | 'cancelled' | 'undone'
   readonly reference: string
   readonly on: IsoDate
   readonly address: string
@@ -151,7 +202,7 @@ export type ConsentText = {
 }
 
 /** A benefit in a short list, with its start if that matters. */
-export type BenefitLine = {
+export type BenefitLine = CoverFacts & {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
@@ -168,7 +219,6 @@ export type BenefitLine = {
   readonly endsatage?: number | undefined
   /** Instead of `endson` if cover is over. */
   readonly endedon?: IsoDate
-  readonly cost?: Cost | undefined
   /** Part of a pending swap or plan change: the cost of a benefit that goes is not part of the total afterwards. */
   readonly pending?: 'goes' | 'comes'
   readonly coverage?: Coverage | undefined
@@ -215,6 +265,8 @@ export type MemberPaths = {
   readonly isleaving?: boolean
   /** The member has a benefit that takes beneficiaries. */
   readonly canname?: boolean
+  /** The benefits whose people can be changed. */
+  readonly covers?: readonly Pick<BenefitLine, 'name' | 'displayname'>[]
 }
 
 /** Validated details in the fields of the prefill; `''` clears an optional one. */

@@ -180,13 +180,14 @@ ${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${
 </fieldset>`
 }
 
-function birthDateOf(answers: Answers, at: number): Html {
+/** The inputs of somebody's date of birth. */
+export function birthDateOf(answers: Answers, at: number, isOptional = true): Html {
   const say = sayIn(answers.page)
 
   const id = inputId(beneficiaryInput(at, 'dobmonth'))
   const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
   return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
-<legend class="label">${say`Date of birth`} <span class="optional">${say`(optional)`}</span></legend>
+<legend class="label">${say`Date of birth`}${isOptional && html` <span class="optional">${say`(optional)`}</span>`}</legend>
 ${fault(answers, id, error)}
 ${dateInputs(
   answers,

@@ -1,4 +1,5 @@
 import { type Html, html, type Slot } from '../../../http/html.ts'
+import { coverField, heldCover } from '../../views/cover.ts'
 import { coverageFacts } from '../../views/coverage.ts'
 import { type Answers, inputId } from '../../views/fields.ts'
 import { costText, dayText, totalText, worthText } from '../../views/format.ts'
@@ -9,10 +10,11 @@ import type { Localized, Page } from '../../views/surroundings.ts'
 
 /** One benefit: a row that can be ticked where `box` is the id of its box, and details that open below it. */
 export function benefitRow(
-  { answers: { page }, focus }: { readonly answers: Answers; readonly focus: string | undefined },
+  { answers, focus }: { readonly answers: Answers; readonly focus: string | undefined },
   card: BenefitCard,
   box?: string,
 ): Html {
+  const { page } = answers
   const say = sayIn(page)
 
   const isClosed = ['full', 'otherplan', 'unavailable'].includes(card.status.kind)
@@ -21,7 +23,9 @@ export function benefitRow(
 class="name">${card.displayname}</span><span class="hint">${
     card.worth ? worthText(page, card.worth) : card.description
   }</span>${
-    card.cost.kind === 'amount' && html`<span class="price">${costText(page, card.cost)}</span>`
+    !card.cover &&
+    card.cost.kind === 'amount' &&
+    html`<span class="price">${costText(page, card.cost)}</span>`
   }</span>`
   return html`<article class="row${isClosed && ' closed'}" id="card-${inputId(card.name)}">
 ${
@@ -36,7 +40,7 @@ ${
   card.status.swapto &&
   html`<p><a class="secondary" href="${page.root}/${card.status.swapto}">${say`Swap a benefit for ${card.displayname}`}</a></p>`
 }
-<details${card.name === focus && html` open`}><summary>${say`Details`}<span class="unseen">: ${card.displayname}</span></summary>${moreOf(page, card)}</details>
+${card.cover && html`${coverField(answers, card.cover)}\n`}${card.held && html`${heldCover(page, card, card.held)}\n`}<details${card.name === focus && html` open`}><summary>${say`Details`}<span class="unseen">: ${card.displayname}</span></summary>${moreOf(page, card)}</details>
 </article>`
 }
 
@@ -61,7 +65,7 @@ ${
     line => html`<li>${icon('no')}${line}</li>`,
   )}</ul>`
 }
-<dl class="known"><div><dt>${say`Your cost`}</dt><dd>${costFacts(page, card.cost)}</dd></div>
+<dl class="known"><div><dt>${say`Your cost`}</dt><dd>${costFacts(page, card)}</dd></div>
 ${
   card.startson && html`<div><dt>${say`Coverage starts`}</dt><dd>${dayText(page, card.startson)}</dd></div>`
 }</dl>
@@ -69,12 +73,12 @@ ${coverageFacts(page, card.coverage)}`
 }
 
 /** What it costs, and who collects it. */
-function costFacts(page: Localized, cost: Cost): Slot {
+function costFacts(page: Localized, { cost, cover }: BenefitCard): Slot {
   const say = sayIn(page)
 
-  if (cost.kind === 'nothing') return say`Free`
-  const { taken } = cost
-  return html`${costText(page, cost)}${
+  if (cost.kind === 'nothing' && !cover) return say`Free`
+  const { taken } = cost.kind === 'amount' ? cost : {}
+  return html`${cover ? say`It depends on who is covered.` : costText(page, cost)}${
     taken && html`<p class="hint">${say`Taken ${taken.how} by ${taken.by}`}</p>`
   }`
 }
@@ -160,7 +164,8 @@ export function runningTotal(
 
   const costs = (cards: readonly BenefitCard[]) => cards.map(({ cost }) => cost)
   const base = { week: 0, month: 0, once: 0 }
-  for (const cost of costs(included))
+  // What includes a choice of people is added by the script, with the price of that choice.
+  for (const cost of costs(included.filter(({ cover }) => !cover)))
     if (cost.kind === 'amount') base[cost.per] += Math.round(cost.amount * 100)
   return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}"
 data-weekly="${say`${'0'} a week`}" data-monthly="${say`${'0'} a month`}" data-single="${say`${'0'} once`}"

@@ -1,6 +1,6 @@
 import { type Benefit, textIn } from '../../../catalogue/model.ts'
 import { type Html, html } from '../../../http/html.ts'
-import { isLive } from '../../../membership/rules/state.ts'
+import { heldEnrolment, isHeld, isLive } from '../../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import {
@@ -13,16 +13,17 @@ import {
   wantedElsewhere,
 } from '../../steps/cards.ts'
 import { saveAnswers } from '../../steps/change-own.ts'
+import { askedFor, coverChoice, heldFacts, namingPath, readCover } from '../../steps/family.ts'
 import { choosableByMember, isMissing, memberPaths } from '../../steps/member-choices.ts'
 import { foundPlan, picksOf, plansFor, stepOf } from '../../steps/plans.ts'
-import type { Step } from '../../steps/step.ts'
+import type { Posted, Step, Typed } from '../../steps/step.ts'
 import { swapOptionsOf } from '../../steps/swap-options.ts'
 import { isFaulty, type Parsed } from '../../views/faults.ts'
 import { type Answers, errorOf, fault, form, inputId, primary, question } from '../../views/fields.ts'
 import { dayText } from '../../views/format.ts'
 import type { View } from '../../views/layout.ts'
 import { leavingNotice, memberPathList } from '../../views/lists.ts'
-import type { BenefitCard, BenefitStatus, IsoDate, MemberPaths } from '../../views/parts.ts'
+import type { BenefitCard, BenefitStatus, CoverChoice, IsoDate, MemberPaths } from '../../views/parts.ts'
 import { type Say, sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
 import { benefitRow, runningTotal } from './card.ts'
@@ -33,20 +34,24 @@ export const benefits: Step = {
     const found = foundPlan(visit)
     if ('to' in found) return found
     const { offer, included, selectable, refused } = found
-    const chosen = typed.posted?.getAll('benefit') ?? picksOf(visit, found)
+    const chosen = typed.posted?.getAll('benefit') ?? visit.draft.ticked ?? picksOf(visit, found)
     const focus = visit.deepLink?.productname
     const startsAt = visit.now
+    const cover = askedCover(visit, typed)
     const shelf = {
       answers: { page: pageOf(visit, stepOf(visit, 'benefits')), errors: typed.errors },
       offername: textIn(offer.displayname, visit.locale),
       slots: Math.min(offer.slots, selectable.length),
       cards: [
-        ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
+        ...included.map(benefit =>
+          cardOf(visit, benefit, { status: { kind: 'included' }, startsAt, cover: cover(benefit, true) }),
+        ),
         ...selectable.map(benefit =>
           cardOf(visit, benefit, {
             status: { kind: 'available' },
             startsAt,
             selected: chosen.includes(benefit.name),
+            cover: cover(benefit),
           }),
         ),
         ...refused.map(({ benefit, reasons }) =>
@@ -62,13 +67,23 @@ export const benefits: Step = {
     const found = foundPlan(visit)
     if ('to' in found) return found
     const { offer, included, selectable } = found
+    const asked = askedOf(visit, [...included, ...selectable])
+    const aside = namingPath(form)
+    if (aside) return leaveTicked(visit, form, { to: aside, asked })
     const picks = parseBenefits(form, {
       selectable: selectable.map(({ name }) => name),
       slots: offer.slots,
       required: included.length === 0,
     })
-    if (isFaulty(picks)) return picks
-    return saveAnswers(visit, { to: 'check' }, draft => ({ ...draft, picks }))
+    return saveChoice(
+      visit,
+      picks,
+      readCover(
+        visit,
+        form,
+        takenOf(asked, [...included.map(({ name }) => name), ...form.getAll('benefit')]),
+      ),
+    )
   },
 }
 
@@ -78,10 +93,12 @@ export const memberBenefits: Step = {
     const offer = offerOf(visit.terms, visit.user)
     if (!offer) return { to: 'overview' }
     const { selectable, waiting, free, slotless, refused, full } = choosableByMember(visit)
-    const chosen = typed.posted?.getAll('benefit') ?? picksInMind(visit, selectable, waiting)
+    const chosen =
+      typed.posted?.getAll('benefit') ?? visit.draft.ticked ?? picksInMind(visit, selectable, waiting)
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
     const startsAt = startsFrom(visit)
+    const cover = askedCover(visit, typed)
     // By the boundary a pending change of plan may have taken a benefit out of reach.
     const swappable = paths.canswap ? (swapOptionsOf(visit)?.available ?? []) : []
     const held = visit.user.enrolments.filter(
@@ -95,15 +112,24 @@ export const memberBenefits: Step = {
       cards: [
         ...held.flatMap(enrolment => {
           const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
-          return benefit ? [cardOf(visit, benefit, { status: statusOf(visit, enrolment) })] : []
+          if (!benefit) return []
+          const held = heldFacts(visit, enrolment)
+          return [cardOf(visit, benefit, { status: statusOf(visit, enrolment), held, enrolment })]
         }),
         ...selectable.map(benefit => {
           const selected = chosen.includes(benefit.name)
           if (!waiting.includes(benefit.name))
-            return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt, selected })
+            return cardOf(visit, benefit, {
+              status: { kind: 'available' },
+              startsAt,
+              selected,
+              cover: cover(benefit),
+            })
           const live = liveEnrolment(visit.user, benefit.name)
           const dueon = live && dueDay(visit, live)
-          return cardOf(visit, benefit, { status: { kind: 'waiting', dueon }, selected })
+          const status = { kind: 'waiting', dueon } as const
+          if (live && isHeld(live)) return cardOf(visit, benefit, { status, selected, cover: cover(benefit) })
+          return cardOf(visit, benefit, { status, selected, held: live && heldFacts(visit, live) })
         }),
         ...refused.map(({ benefit, reasons }) =>
           cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
@@ -126,10 +152,59 @@ export const memberBenefits: Step = {
     if (selectable.length === 0)
       return isMissing(visit, form.getAll('benefit')) ? 'conflict' : { to: 'overview' }
     const names = selectable.map(({ name }) => name)
+    const asked = askedOf(
+      visit,
+      selectable.filter(({ name }) => !liveEnrolment(visit.user, name) || heldEnrolment(visit.user, name)),
+    )
+    const aside = namingPath(form)
+    if (aside) return leaveTicked(visit, form, { to: aside, asked })
     const picks = parseBenefits(form, { selectable: names, slots: free, slotless, required: true })
-    if (isFaulty(picks)) return picks
-    return saveAnswers(visit, { to: 'check' }, draft => ({ ...draft, picks }))
+    return saveChoice(visit, picks, readCover(visit, form, takenOf(asked, form.getAll('benefit'))))
   },
+}
+
+/** Asks on the card of a benefit who should be covered; the form shown again has what was chosen in it. */
+function askedCover(visit: Visit, { posted, form }: Typed) {
+  return ({ name }: Benefit, isincluded = false): CoverChoice | undefined => {
+    const asked = askedFor(visit, name)
+    const choice = asked && coverChoice(visit, asked, posted)
+    return choice && { ...choice, isincluded, isfocus: form.get('at') === name && !posted }
+  }
+}
+
+type Asked = Parameters<typeof readCover>[2]
+
+function askedOf(visit: Visit, benefits: readonly Benefit[]): Asked {
+  return benefits.flatMap(({ name }) => {
+    const asked = askedFor(visit, name)
+    return asked ? [{ ...asked, isChosen: true }] : []
+  })
+}
+
+function takenOf(asked: Asked, taken: readonly string[]): Asked {
+  return asked.map(one => ({ ...one, isChosen: taken.includes(one.benefit.name) }))
+}
+
+/** Keeps what is chosen as it is, right or wrong, while the person leaves to name somebody. */
+function leaveTicked(
+  visit: Visit,
+  form: URLSearchParams,
+  { to, asked }: { readonly to: string; readonly asked: Asked },
+): Posted | Promise<Posted> {
+  const cover = readCover(visit, form, takenOf(asked, []))
+  const ticked = form.getAll('benefit')
+  return isFaulty(cover) ? cover : saveAnswers(visit, { to }, draft => ({ ...draft, ...cover, ticked }))
+}
+
+/** Keeps benefits and people as answers, or refuses them with all that is wrong. */
+function saveChoice(
+  visit: Visit,
+  picks: Parsed<readonly string[]>,
+  cover: ReturnType<typeof readCover>,
+): Posted | Promise<Posted> {
+  const errors = [picks, cover].flatMap(parsed => (isFaulty(parsed) ? parsed.errors : []))
+  if (isFaulty(picks) || isFaulty(cover)) return { errors }
+  return saveAnswers(visit, { to: 'check' }, ({ ticked: _, ...draft }) => ({ ...draft, picks, ...cover }))
 }
 
 /** The preselected benefits: at first those that wait for an agreement, and the one that the person's link is about. */

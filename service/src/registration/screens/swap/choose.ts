@@ -1,10 +1,13 @@
+import type { Instant } from '../../../calendar/calendar.ts'
 import { type Benefit, textIn } from '../../../catalogue/model.ts'
 import { type Html, html, type Slot } from '../../../http/html.ts'
 import { heldEnrolment } from '../../../membership/rules/state.ts'
-import { knownBenefit } from '../../../membership/rules/terms.ts'
+import { knownBenefit, openBenefit } from '../../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { isPairCalledOff } from '../../steps/ahead.ts'
 import { cardOf, localDay, nameLine, standingLine } from '../../steps/cards.ts'
+import { saveAnswers } from '../../steps/change-own.ts'
+import { type Asked, coverChoice, namingPath, readCover } from '../../steps/family.ts'
 import type { Step } from '../../steps/step.ts'
 import { parseOneOf } from '../../steps/step.ts'
 import {
@@ -14,6 +17,7 @@ import {
   swapOptionsOf,
   wantedIn,
 } from '../../steps/swap-options.ts'
+import { coverField } from '../../views/cover.ts'
 import { isFaulty, type Parsed } from '../../views/faults.ts'
 import { type Answers, type Choice, draftField, form, oneOf, primary, question } from '../../views/fields.ts'
 import { dayText, deadlineText, worthText } from '../../views/format.ts'
@@ -30,7 +34,7 @@ import { addressOf, goingLine, pairList, pairsShown, removalsIn, type SwapChoice
  * planned is shown instead, with the button that undoes it.
  */
 export const swap: Step = {
-  show: (visit, { form: asked, errors }) => {
+  show: (visit, { form: asked, posted, errors }) => {
     const options = swapOptionsOf(visit)
     if (!options) return { to: 'overview' }
     const page = pageOf(visit)
@@ -64,7 +68,12 @@ ${
     })}${choiceOf({ page, errors }, 'in', {
       legend: say`What do you want instead?`,
       chosen: asked.get('in') ?? wanted?.name,
-      choices: coming.map(({ name }) => choice(visit, page, name)),
+      choices: coming.map(({ name }): Choice => {
+        const one = choice(visit, page, name)
+        const cover = coverFor(visit, name, options.boundary)
+        const field = cover && coverChoice(visit, cover, posted)
+        return field ? { ...one, more: [one.more, coverField({ page, errors }, field)] } : one
+      }),
     })}</div>`,
     primary(say`Continue`),
   ])
@@ -75,8 +84,15 @@ ${
   post: (visit, form) => {
     const options = swapOptionsOf(visit)
     if (!options || options.isClosed) return { to: 'swap' }
-    const chosen = parseExchange(visit, options, form)
-    return isFaulty(chosen) ? chosen : { to: addressOf(widened(visit, chosen.out, chosen.in)) }
+    const coming = openIn(visit, options).flatMap(({ name }) => coverFor(visit, name, options.boundary) ?? [])
+    const aside = namingPath(form)
+    const asked = coming.map(one => ({ ...one, isChosen: !aside && one.benefit.name === form.get('in') }))
+    const cover = readCover(visit, form, asked)
+    const chosen = aside ? { to: aside } : parseExchange(visit, options, form)
+    const errors = [chosen, cover].flatMap(one => (isFaulty(one) ? one.errors : []))
+    if (isFaulty(chosen) || isFaulty(cover)) return { errors }
+    const next = 'to' in chosen ? chosen : { to: addressOf(widened(visit, chosen.out, chosen.in)) }
+    return coming.length > 0 ? saveAnswers(visit, next, draft => ({ ...draft, ...cover })) : next
   },
 }
 
@@ -86,6 +102,12 @@ function openIn(visit: Visit, options: SwapOptions): readonly Benefit[] {
     options.slots.flatMap(slot => availableFor(visit, options, slot).map(({ name }) => name)),
   )
   return options.available.filter(({ name }) => open.has(name))
+}
+
+/** Who a benefit that a swap brings may cover from then on. */
+function coverFor(visit: Visit, name: string, at: Instant): Asked | undefined {
+  const benefit = openBenefit(visit.terms, name)
+  return benefit?.tiers && { benefit, at }
 }
 
 /** Reads both choices, with every fault at once; refuses a benefit that cannot come for the one that goes. */

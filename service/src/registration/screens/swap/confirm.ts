@@ -22,7 +22,7 @@ export const swapConfirm: Step = {
     const wanted = swapIn(visit, asked)
     if (!wanted || wanted.options.isClosed) return { to: 'swap' }
     const { options, choice, coming } = wanted
-    const tried = swapBenefitsOf(visit.user, listsOf(choice), visit.now, visit.terms)
+    const tried = swapBenefitsOf(visit.user, listsOf(visit, choice, options.boundary), visit.now, visit.terms)
     const pairs = pairsShown(visit, options, choice, visitAfter(visit, tried))
     const page = pageOf(visit)
     const say = sayIn(page)

@@ -1,5 +1,7 @@
 import { swapBenefitsOf } from '../../../benefits/swap.ts'
+import type { Instant } from '../../../calendar/calendar.ts'
 import { type Html, html } from '../../../http/html.ts'
+import { swapBoundary } from '../../../membership/rules/boundary.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
 import { heldEnrolment, type SwapPair as MemberPair } from '../../../membership/rules/state.ts'
 import { openBenefit } from '../../../membership/rules/terms.ts'
@@ -8,6 +10,7 @@ import { withAgreed } from '../../steps/agreements.ts'
 import { foreseenLine } from '../../steps/ahead.ts'
 import { enrolmentLine } from '../../steps/cards.ts'
 import { type ConfirmedChange, changeAndConfirm } from '../../steps/change-own.ts'
+import { coveredBy } from '../../steps/family.ts'
 import type { Posted } from '../../steps/step.ts'
 import { pairsThatHold, type SwapOptions } from '../../steps/swap-options.ts'
 import { icon } from '../../views/icons.ts'
@@ -35,7 +38,12 @@ export function swapNow(
     ...asked,
     decide: ({ user, now, terms }) => {
       const agreed = withAgreed(user, visit, asked.agreements ?? [])
-      const change = swapBenefitsOf(agreed, listsOf(choice), now, terms())
+      const change = swapBenefitsOf(
+        agreed,
+        listsOf(visit, choice, swapBoundary(user, now, terms())),
+        now,
+        terms(),
+      )
       return !isRefusal(change) && change.user.swap === user.swap ? 'unchanged' : change
     },
   }
@@ -47,9 +55,19 @@ export function swapNow(
   )
 }
 
-/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots. */
-export function listsOf(choice: readonly MemberPair[]) {
-  return { add: choice.flatMap(({ add }) => add ?? []), remove: choice.flatMap(({ remove }) => remove ?? []) }
+/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots, each with whom it is to cover. */
+export function listsOf(visit: Visit, choice: readonly MemberPair[], at: Instant) {
+  const add = choice.flatMap(pair => pair.add ?? [])
+  const covered = add.map(name => {
+    const benefit = openBenefit(visit.terms, name)
+    const people = benefit ? coveredBy(visit, { benefit, at }) : []
+    return { name, dependants: people.map(({ dependantid }) => dependantid) }
+  })
+  return {
+    add,
+    remove: choice.flatMap(({ remove }) => remove ?? []),
+    covered: covered.filter(({ dependants }) => dependants.length > 0),
+  }
 }
 
 /** Pairs as the views show them, with the dates that hold in `after`; without those whose new benefit is no longer open. */
