@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
 import { openLink, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
@@ -351,5 +352,35 @@ describe('a member', () => {
     expect(wordsOf(done)).toContain(
       'Covers you and Ann Canary The coverage of Ann Canary ends on May 31, 2033',
     )
+  })
+})
+
+describeInBrowser('with script', () => {
+  const browser = forAllTests(launchBrowser)
+
+  test('the total follows the people ticked, of what is chosen and of what comes with the plan', async () => {
+    await rig.newPerson()
+    const page = await browser.newPage()
+    await page.goto(await rig.mintLink())
+    await page.getByRole('button', { name: 'Open my benefits' }).click()
+    await page.waitForSelector('[data-view=DETAILS_REVIEW]')
+    await page.goto(`${rig.service}/register/family/dental`)
+    await page.getByLabel('First name').fill('Grace')
+    await page.getByLabel('Last name').fill('King')
+    await page.getByLabel('Relationship to you').selectOption('spouse')
+    await page.getByLabel('Month').selectOption('5')
+    await page.getByLabel('Day').fill('4')
+    await page.getByLabel('Year').fill('1988')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const total = page.locator('[data-total] strong')
+    const at = (name: string) => page.locator(`#card-${name}`).getByLabel('Grace King')
+    await expect.poll(() => total.textContent()).toBe('$20.00 a month')
+    await page.getByLabel('Choose Dental').check()
+    await expect.poll(() => total.textContent()).toBe('$65.00 a month')
+    await at('dental').uncheck()
+    await expect.poll(() => total.textContent()).toBe('$40.00 a month')
+    await at('vision').check()
+    await expect.poll(() => total.textContent()).toBe('$65.00 a month')
+    await page.close()
   })
 })
