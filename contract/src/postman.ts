@@ -21,6 +21,7 @@ const bodies: Readonly<Record<string, Json>> = {
   swapBenefits: { userid: '', add: ['identity'], remove: ['telehealth'] },
   declineBenefit: { userid: '', name: 'identity', reason: 'not wanted' },
   previewOfferChange: { userid: '', offername: 'premier' },
+  changeCover: { userid: '', name: 'dental', dependants: [] },
   exchangeResult: { sessionid: '{{sessionid}}' },
   advanceClock: { advanceto: '{{advanceto}}' },
 }
@@ -100,6 +101,8 @@ function folderOf({ id, tag }: Operation): string {
 function requestOf(operation: Operation): Json {
   const { id, method, path, caller, summary, example } = operation
   const filled = path.replace(/\{(\w+)\}/g, '{{$1}}')
+  const query = id === 'undoCover' ? [{ key: 'name', value: 'dental' }] : []
+  const raw = [`{{base_url}}${filled}`, ...query.map(({ key, value }) => `${key}=${value}`)].join('?')
   const header: Json[] = []
   if (caller === 'partner') header.push({ key: 'x-api-key', value: '{{api_key}}' })
   if (operation.idempotency === 'prefill') header.push({ key: 'Version', value: 'v2' })
@@ -117,7 +120,10 @@ function requestOf(operation: Operation): Json {
       method,
       description: summary,
       header,
-      url: { raw: `{{base_url}}${filled}`, host: ['{{base_url}}'], path: filled.slice(1).split('/') },
+      url: {
+        ...{ raw, host: ['{{base_url}}'], path: filled.slice(1).split('/') },
+        ...(query.length > 0 && { query }),
+      },
       ...(isJson && {
         body: { mode: 'raw', raw: bodyOf(operation), options: { raw: { language: 'json' } } },
       }),
@@ -148,11 +154,20 @@ function formOf({ id }: Operation): Json {
   return { mode: 'urlencoded', urlencoded: Object.entries(fields).map(([key, value]) => ({ key, value })) }
 }
 
+/** What is tested of those that may be refused. */
+const refusable: Readonly<Record<string, string>> = {
+  exchangeResult: "pm.test('nobody has been on the page yet', () => pm.response.to.have.status(404))",
+  ...Object.fromEntries(
+    ['changeCover', 'undoCover'].map(id => [
+      id,
+      "pm.test('succeeds, or nobody else can be covered', () => pm.expect(pm.response.code).to.be.oneOf([200, 422]))",
+    ]),
+  ),
+}
+
 function testsOf({ id }: Operation): string[] {
   const lines = [
-    id === 'exchangeResult'
-      ? "pm.test('nobody has been on the page yet', () => pm.response.to.have.status(404))"
-      : "pm.test('succeeds', () => pm.response.to.be.success)",
+    refusable[id] ?? "pm.test('succeeds', () => pm.response.to.be.success)",
     "pm.test('has a request id', () => pm.response.to.have.header('Request-Id'))",
   ]
   for (const [variable, member] of Object.entries(kept[id] ?? {}))

@@ -13,14 +13,25 @@ export function samplesOf(operation) {
   return samples
 }
 
-function addressOf({ path, params }) {
+function addressOf(operation) {
+  const { path, params, query } = operation
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => exampleOf(params.properties[name], name))
-  return filled
+  const asked = askedOf(operation).map(name => `${name}=${exampleOf(query.properties[name], name)}`)
+  return asked.length > 0 ? `${filled}?${asked.join('&')}` : filled
+}
+
+/** The query parameters that a request must have. */
+function askedOf({ query }) {
+  return query?.required ?? []
 }
 
 /** The value in an address: the example of the parameter, or of its type. */
 function exampleOf(schema, name) {
-  return schema?.examples?.[0] ?? { userid: 'u-1001' }[name] ?? '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00'
+  return (
+    schema?.examples?.[0] ??
+    { userid: 'u-1001', name: 'dental' }[name] ??
+    '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00'
+  )
 }
 
 function curl(operation) {
@@ -44,11 +55,11 @@ function curl(operation) {
 }
 
 function typescript(operation) {
-  const { id, example, params } = operation
+  const { id, example, params, query } = operation
+  const properties = { ...params?.properties, ...query?.properties }
+  const names = [...Object.keys(params?.properties ?? {}), ...askedOf(operation)]
   const input = {
-    ...Object.fromEntries(
-      Object.keys(params?.properties ?? {}).map(name => [name, exampleOf(params.properties[name], name)]),
-    ),
+    ...Object.fromEntries(names.map(name => [name, exampleOf(properties[name], name)])),
     ...example.body,
   }
   const text = JSON.stringify(input, undefined, 2)

@@ -54,6 +54,7 @@ function withAt(request: unknown, path: Path, value?: ''): unknown {
 
 const userid = 'u1'
 const consents = [{ name: 'identity', version: '2026-01' }]
+const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' }
 const address = { url: 'http://127.0.0.1:9/hook', username: 'hook', password: 'secret' }
 function create(client: Client) {
   return client.createUser({ userid, ...ada, offername: 'starter', benefits: ['identity'] })
@@ -70,7 +71,14 @@ const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>
     const { age, state, zipcode } = adaAsks
     return { userid, age, state, zipcode }
   },
-  createUser: async () => ({ userid, ...ada, offername: 'starter', benefits: ['identity'], consents }),
+  createUser: async () => ({
+    ...{ userid, ...ada, offername: 'starter', benefits: ['identity'], consents },
+    dependants: [spouse],
+  }),
+  setDependants: async client => {
+    await create(client)
+    return { userid, dependants: [spouse] }
+  },
   updateUser: async client => {
     await create(client)
     return { userid }

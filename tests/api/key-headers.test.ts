@@ -112,7 +112,8 @@ describe('the other writes', () => {
 
   test.each(keyed)('$id with a malformed key is 400 idempotency_key_invalid', async operation => {
     const caller = await openCaller(service)
-    const path = operation.path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000000')
+    const named = operation.path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000000')
+    const path = operation.id === 'undoCover' ? `${named}?name=dental` : named
     for (const key of ['a b', 'k'.repeat(256)]) {
       const answer = await caller.send(operation.method, path, {
         headers: { 'idempotency-key': key },

@@ -12,12 +12,30 @@ import { type Stage, type StagePartner, startStage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  const benefits = lifeCatalogue.benefits.map(one =>
-    one.name === 'home' ? { ...one, beneficiaries: 'optional' as const } : one,
-  )
+  const benefits = lifeCatalogue.benefits.map(one => {
+    if (one.name === 'home') return { ...one, beneficiaries: 'optional' as const }
+    return one.name === 'art' ? { ...one, covers: { spouse: {} }, tiers } : one
+  })
   stage = await startStage('2026-10-20T12:00', { catalogue: { ...lifeCatalogue, benefits } })
 })
 afterAll(() => stage[Symbol.asyncDispose]())
+
+const free = { cost: { cents: 0, per: 'month' as const } }
+const tiers = [
+  { tier: 'me', who: [], ...free },
+  { tier: 'mespouse', who: ['spouse' as const], ...free },
+]
+const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' } as const
+/** Creates a user with a spouse whom a benefit covers. */
+function makeFamily(partner: StagePartner, userid: string) {
+  return partner.create(userid, {
+    benefits: ['art'],
+    dependants: [{ ...spouse, benefits: [{ name: 'art' }] }],
+  })
+}
+function coverAlone(client: Client, userid: string) {
+  return client.changeCover({ userid, name: 'art', dependants: [] })
+}
 
 type Recipe = {
   readonly prepare: (partner: StagePartner, userid: string) => Promise<unknown>
@@ -36,6 +54,18 @@ const recipes: Partial<Record<OperationId, Recipe>> = {
   prefillUser: {
     prepare: async () => {},
     ask: (client, userid) => client.prefillUser({ userid, firstname: 'Ada' }),
+  },
+  setDependants: {
+    prepare: (partner, userid) => partner.create(userid),
+    ask: (client, userid) => client.setDependants({ userid, dependants: [spouse] }),
+  },
+  changeCover: { prepare: makeFamily, ask: coverAlone },
+  undoCover: {
+    async prepare(partner, userid) {
+      await makeFamily(partner, userid)
+      await coverAlone(partner.client, userid)
+    },
+    ask: (client, userid) => client.undoCover({ userid, name: 'art' }),
   },
 }
 
@@ -98,7 +128,7 @@ test('whoever submits a command says who is behind it', () => {
       .slice(1)
       .map(text => ({ file, text })),
   )
-  expect(commands.length).toBeGreaterThan(8)
+  expect(commands.length).toBeGreaterThan(7)
   const nameless = commands
     .filter(
       ({ text }) => !/^[\s\S]{0,200}(\.\.\.(?:authorship|byVisitor)\(|\bactor\b|who: 'schedule')/.test(text),
