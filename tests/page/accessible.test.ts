@@ -30,6 +30,7 @@ describeInBrowser('every view', () => {
 
   test.each(languages)(
     'in %s: no fault of axe, no sideways scroll, targets of 44 px, in each of its looks',
+    { timeout: 600_000 },
     async language => {
       const looks = everydayOr<readonly string[]>(looksOf[language].slice(0, 1), looksOf[language])
       const context = await browser.newContext({ reducedMotion: 'reduce', bypassCSP: true })
