@@ -1,8 +1,8 @@
 import { type CheckedBenefit as Benefit, checkTiers, type Refuse } from './check-tiers.ts'
 import { AVAILABILITY_CODES } from './eligibility.ts'
-import { MAX_AGE } from './model.ts'
 import type { Problem } from './problem.ts'
 import { repeatsIn } from './repeats.ts'
+import { MAX_AGE } from './schema.ts'
 import type { DeepPartial, WrittenCatalogue, WrittenRule } from './written.ts'
 import type { YamlValue } from './yaml-value.ts'
 

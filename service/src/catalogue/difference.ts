@@ -7,7 +7,6 @@ import {
   LANGUAGES,
   type Offer,
   type Price,
-  type Rate,
   type Rule,
   type Worth,
 } from './model.ts'
@@ -182,7 +181,7 @@ function conditionOf(rule: Rule): string {
   }
 }
 
-function priceText({ cents, per, taken }: Rate & Pick<Price, 'taken'>): string {
+function priceText({ cents, per, taken }: Price): string {
   const price = cents === 0 ? 'nothing' : `${dollars(cents)} a ${per}`
   return taken ? `${price}, taken by the ${taken.by}` : price
 }

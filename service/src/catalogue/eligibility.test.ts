@@ -2,7 +2,7 @@ import { states } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Facts, judgeBenefit, judgeHeldOffer, judgeOffer } from './eligibility.ts'
-import type { AgeRule, Benefit, Offer, OffersRule, Rule, StatesRule, ZipsRule } from './model.ts'
+import type { Benefit, Offer, Rule, RuleOf } from './model.ts'
 
 const text = { en: 'Not for you', es: 'No es para usted' }
 function both(word: string) {
@@ -45,11 +45,11 @@ function admits(rule: Rule, facts: Partial<Facts>) {
   return judgeBenefit(benefitWith([rule]), { ...someone, ...facts }).admitted
 }
 
-const age: AgeRule = { kind: 'age', code: 'age', text, min: 18, max: 64 }
-function zips(parts: Partial<ZipsRule>): ZipsRule {
+const age: RuleOf<'age'> = { kind: 'age', code: 'age', text, min: 18, max: 64 }
+function zips(parts: Partial<RuleOf<'zips'>>): RuleOf<'zips'> {
   return { kind: 'zips', code: 'zips', text, ...parts }
 }
-const premier: OffersRule = { kind: 'offers', code: 'premier', text, in: ['premier'] }
+const premier: RuleOf<'offers'> = { kind: 'offers', code: 'premier', text, in: ['premier'] }
 
 describe('a rule admits', () => {
   test.each([
@@ -67,8 +67,8 @@ describe('a rule admits', () => {
   })
 
   test('the states it names, or all but those', () => {
-    const within: StatesRule = { kind: 'states', code: 'in', text, in: ['FL', 'GA'] }
-    const without: StatesRule = { kind: 'states', code: 'notin', text, notin: ['NY'] }
+    const within: RuleOf<'states'> = { kind: 'states', code: 'in', text, in: ['FL', 'GA'] }
+    const without: RuleOf<'states'> = { kind: 'states', code: 'notin', text, notin: ['NY'] }
     expect([admits(within, { state: 'GA' }), admits(within, { state: 'NY' })]).toEqual([true, false])
     expect([admits(without, { state: 'GA' }), admits(without, { state: 'NY' })]).toEqual([true, false])
   })
@@ -90,7 +90,7 @@ describe('a rule admits', () => {
     [{ notprefixes: ['967'] }, '33101', true],
     [{ prefixes: ['331'], notin: ['33109'] }, '33109', false],
     [{ in: ['33109'], notprefixes: ['331'] }, '33109', false],
-  ] satisfies [Partial<ZipsRule>, string, boolean][])(
+  ] satisfies [Partial<RuleOf<'zips'>>, string, boolean][])(
     'the ZIP codes of %j: %s → %s',
     (parts, zipcode, admitted) => {
       expect(admits(zips(parts), { zipcode })).toBe(admitted)
@@ -167,15 +167,15 @@ const head = { code: fc.constantFrom('one', 'two', 'three'), text: fc.constant(t
 const years = fc.integer({ min: 0, max: 120 })
 const optional = { requiredKeys: ['kind', 'code', 'text'] as ['kind', 'code', 'text'] }
 
-const ageRule: fc.Arbitrary<AgeRule> = fc.record(
+const ageRule: fc.Arbitrary<RuleOf<'age'>> = fc.record(
   { kind: fc.constant('age'), ...head, min: years, max: years },
   optional,
 )
-const statesRule: fc.Arbitrary<StatesRule> = fc.oneof(
+const statesRule: fc.Arbitrary<RuleOf<'states'>> = fc.oneof(
   fc.record({ kind: fc.constant('states'), ...head, in: fc.array(state) }),
   fc.record({ kind: fc.constant('states'), ...head, notin: fc.array(state) }),
 )
-const zipsRule: fc.Arbitrary<ZipsRule> = fc.record(
+const zipsRule: fc.Arbitrary<RuleOf<'zips'>> = fc.record(
   {
     kind: fc.constant('zips'),
     ...head,
@@ -186,7 +186,7 @@ const zipsRule: fc.Arbitrary<ZipsRule> = fc.record(
   },
   optional,
 )
-const offersRule: fc.Arbitrary<OffersRule> = fc.record({
+const offersRule: fc.Arbitrary<RuleOf<'offers'>> = fc.record({
   kind: fc.constant('offers'),
   ...head,
   in: fc.array(offerName),
@@ -256,7 +256,7 @@ describe('whatever the rules and the person', () => {
   })
 
   test('the trace repeats neither state nor ZIP code of the person who passed', () => {
-    const notin: StatesRule = { kind: 'states', code: 'a', text, notin: ['NY'] }
+    const notin: RuleOf<'states'> = { kind: 'states', code: 'a', text, notin: ['NY'] }
     const verdict = judgeBenefit(benefitWith([notin, zips({ prefixes: ['331'] })]), someone)
     expect(JSON.stringify(verdict.trace)).not.toMatch(/FL|33101/)
   })

@@ -1,5 +1,5 @@
 import type { PlainDate } from '../calendar/calendar.ts'
-import type { AgeRule, Benefit, Bilingual, Offer, OffersRule, Rule, StatesRule, ZipsRule } from './model.ts'
+import type { Benefit, Bilingual, Offer, Rule, RuleOf } from './model.ts'
 
 /** The reason codes of an offer outside its availability; no rule may use them. */
 export const AVAILABILITY_CODES = { early: 'not_yet_available', late: 'no_longer_available' } as const
@@ -79,7 +79,7 @@ function decisionOf(rule: Rule, facts: Facts): Decision {
   }
 }
 
-function judgeAge({ min, max }: AgeRule, age: number): Decision {
+function judgeAge({ min, max }: RuleOf<'age'>, age: number): Decision {
   const ages = min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `${min}–${max}`
   const isYoung = age < (min ?? 0)
   return {
@@ -89,14 +89,14 @@ function judgeAge({ min, max }: AgeRule, age: number): Decision {
   }
 }
 
-function judgeState(rule: StatesRule, state: string): Decision {
+function judgeState(rule: RuleOf<'states'>, state: string): Decision {
   const short = 'Not in this state'
   return rule.in
     ? { passed: rule.in.includes(state), short, needs: `only in ${rule.in.join(', ')}` }
     : { passed: !rule.notin?.includes(state), short, needs: `not in ${rule.notin?.join(', ')}` }
 }
 
-function judgeZip(rule: ZipsRule, zipcode: string): Decision {
+function judgeZip(rule: RuleOf<'zips'>, zipcode: string): Decision {
   const short = 'Not at this ZIP code'
   const zip = zipcode.slice(0, 5)
   const begins = (prefix: string) => zip.startsWith(prefix)
@@ -108,7 +108,7 @@ function judgeZip(rule: ZipsRule, zipcode: string): Decision {
 }
 
 /** Without an offer the rule fails: a benefit for the holders of certain offers is not for people without an offer. */
-function judgeOfferName(rule: OffersRule, offer: string | undefined): Decision {
+function judgeOfferName(rule: RuleOf<'offers'>, offer: string | undefined): Decision {
   const passed = offer !== undefined && rule.in.includes(offer)
   return { passed, short: 'Not with this offer', needs: 'only with some offers' }
 }

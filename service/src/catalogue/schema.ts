@@ -1,17 +1,23 @@
 import { states } from '@benefit-enrolment/contract/names'
+import type { PlainDate } from '../calendar/calendar.ts'
 import { DOCUMENT_PATH, ICON } from './file-paths.ts'
+import { WHOLE_LANGUAGES } from './languages.ts'
 import {
-  AMOUNT_SPANS,
-  BENEFIT_TYPES,
-  MAX_AGE,
-  MONTH_MODES,
-  NAMINGS,
-  TIER_MEMBERS,
-  WHOLE_LANGUAGES,
-} from './model.ts'
-import { bilingual, coded, group, list, oneOf, type SchemaNode, setOf, text, whole } from './schema-parts.ts'
-import { cost, MAX_CENTS, rate } from './schema-prices.ts'
+  bilingual,
+  coded,
+  group,
+  list,
+  oneOf,
+  type SchemaNode,
+  setOf,
+  text,
+  type ValueOf,
+  whole,
+} from './schema-parts.ts'
 
+/** The highest age that rules consider. */
+export const MAX_AGE = 120
+const MAX_CENTS = 1_000_000_000
 const MAX_BENEFITS = 200
 const MAX_OFFERS = 50
 const MAX_ZIPS = 10_000
@@ -29,10 +35,10 @@ const prefixes = setOf(
   MAX_ZIPS,
 )
 const stateCodes = setOf(
-  oneOf(states, 'is not a USPS state code; use two capital letters such as NY'),
+  oneOf<string>(states, 'is not a USPS state code; use two capital letters such as NY'),
   states.length,
 )
-const date: SchemaNode = {
+const date: SchemaNode<PlainDate> = {
   type: 'string',
   format: 'date',
   remedy: 'is not a date; write one that exists as YYYY-MM-DD, such as 2026-01-31',
@@ -48,6 +54,7 @@ const inOrNotIn = group(
   },
 )
 const conditionsOfOffers = {
+  /** Ages from `min` to `max`, both included; a missing bound is open. */
   age: group(
     {},
     { min: whole(0, MAX_AGE), max: whole(0, MAX_AGE) },
@@ -57,6 +64,10 @@ const conditionsOfOffers = {
     },
   ),
   states: inOrNotIn,
+  /**
+   * The first five digits of a ZIP code: those in `in` and `prefixes`, or all when both are missing, except those in `notin` and
+   * `notprefixes`.
+   */
   zips: group(
     {},
     { in: zips, prefixes, notin: zips, notprefixes: prefixes },
@@ -66,8 +77,10 @@ const conditionsOfOffers = {
     },
   ),
 }
-const conditions = {
+/** What rules ask, by their kinds: those of benefits; an offer cannot depend on offers. */
+export const conditions = {
   ...conditionsOfOffers,
+  /** Those who hold, or are about to take, one of these offers. */
   offers: group({
     in: [
       'a list of offers',
@@ -76,7 +89,8 @@ const conditions = {
   }),
 }
 
-const howToUse = group(
+/** How a holder uses a benefit. After cover has ended it still holds for `within` days, for what happened before. */
+export const howToUse = group(
   { text: ['what to do and what to have at hand, in en and es', bilingual(1000)] },
   {
     phone: coded(
@@ -102,16 +116,44 @@ const insurerParts = {
   name: ["the insurer's full name", text(120)],
   licence: ['the line that its license requires, in en and es', bilingual(500)],
 } as const
-const insurer = group(
+/** An insurer of the file's list, by the code under which benefits and feeds name it. */
+export const insurer = group(
   { insurer: ['a short code such as seaview', name], ...insurerParts },
   { howtouse: howToUse },
 )
+const writtenOut = group(insurerParts, { howtouse: howToUse })
 /** The code of an insurer, or the insurer written out. */
-const insurerOfBenefit: SchemaNode = {
-  ...group(insurerParts, { howtouse: howToUse }),
+const insurerOfBenefit: SchemaNode<string | ValueOf<typeof writtenOut>> = {
+  ...writtenOut,
   ...name,
   type: ['string', 'object'],
 }
+
+/** Cents per month or week, where a week counts for each Monday; `what` says whose. */
+function rate(what: string) {
+  return group({
+    cents: [`${what}, in cents`, whole(0, MAX_CENTS)],
+    per: ['per: month or per: week', per],
+  })
+}
+const per = oneOf(['week', 'month'])
+const cost = group(
+  { cents: ['the cost in cents; 0 = nothing', whole(0, MAX_CENTS)], per: ['per: month', per] },
+  {
+    /** Who collects the price from the person, and how. */
+    taken: group({
+      by: ['who takes the price, one of partner, insurer', oneOf(['partner', 'insurer'])],
+      how: ['how it is taken, in en and es, such as "from your weekly payout"', bilingual(120)],
+    }),
+  },
+)
+/** What the insurer gets; neither partner nor person sees it. */
+const premium = rate('what the insurer gets')
+/** What a benefit pays: once, or in each span. */
+const amount = group(
+  { cents: ['the amount in cents', whole(1, MAX_CENTS)] },
+  { per: oneOf(['day', 'week', 'month']) },
+)
 
 const kin = group({})
 const covers = group(
@@ -123,23 +165,37 @@ const covers = group(
   },
   { minProperties: 1, whenEmpty: 'covers nobody; add spouse, domesticpartner or child, or delete it' },
 )
-const tier = group(
+/** The prices for those who are covered: of the first tier whose `who` has every relationship; a domestic partner is a spouse. */
+export const tier = group(
   {
     tier: ['a short code such as family', name],
     who: [
       'the relationships that it covers, or [] for the holder alone',
-      list(oneOf(TIER_MEMBERS), 2, { uniqueItems: true }),
+      list(oneOf(['spouse', 'child']), 2, { uniqueItems: true }),
     ],
-    cost: ['cost: { cents: 0, per: month } or what it costs', cost()],
+    cost: ['cost: { cents: 0, per: month } or what it costs', cost],
   },
-  { premium: rate('what the insurer gets'), amount: amount() },
+  { premium, amount },
 )
 
-function amount(): SchemaNode {
-  return group({ cents: ['the amount in cents', whole(1, MAX_CENTS)] }, { per: oneOf(AMOUNT_SPANS) })
-}
+/** A document of a benefit; with `states`, only people in these states see it. */
+const document = group(
+  {
+    title: ['what it is, in en and es', bilingual(120)],
+    language: [`the language it is written in, one of ${WHOLE_LANGUAGES.join(', ')}`, oneOf(WHOLE_LANGUAGES)],
+    file: [
+      'the path of a PDF beside this catalogue, such as documents/accident-en.pdf',
+      coded(
+        DOCUMENT_PATH,
+        'is not a PDF beside this catalogue; write its path in lower case, such as documents/accident-en.pdf',
+      ),
+    ],
+  },
+  { states: inOrNotIn },
+)
 
-const benefit = group(
+/** One product that a user can hold. It has a cost, or `covers` and `tiers`, which have their own. */
+export const benefit = group(
   {
     name: ['a short code such as accident', name],
     displayname: ['the name people see, in en and es', bilingual(80)],
@@ -151,17 +207,21 @@ const benefit = group(
         'is not an icon; write the name of one that ships with us such as accident.svg, or the path of a PNG or WebP file',
       ),
     ],
-    benefittype: [`one of ${BENEFIT_TYPES.join(', ')}`, oneOf(BENEFIT_TYPES)],
+    benefittype: [
+      'one of dollar, service, discount, account',
+      oneOf(['dollar', 'service', 'discount', 'account']),
+    ],
     sortorder: ['a whole number; lower ones are listed first', whole(0, 1_000_000)],
     pays: ['what it pays or gives, in en and es', bilingual(1000)],
     notcovered: ['what it does not cover, in en and es', bilingual(1000)],
   },
   {
-    cost: cost(),
-    amount: amount(),
+    cost,
+    amount,
     covers,
     tiers: list(tier, MAX_TIERS, { minItems: 1, whenEmpty: 'is an empty list; begin with the holder alone' }),
     rules: rulesWith(conditions),
+    /** The text a person agrees to; the same version always means the same text. */
     consent: group({
       version: [
         'a version such as "2026-01"',
@@ -175,16 +235,22 @@ const benefit = group(
     endsatage: whole(1, MAX_AGE),
     insurer: insurerOfBenefit,
     howtouse: howToUse,
+    /** The insurer's number of the group policy, and its code of this plan; feeds tell them. */
     policy: text(50),
     plancode: text(50),
-    documents: list(document(), 100),
+    documents: list(document, 100),
+    /** How long after its start it does not pay, and for what. */
     waitingperiod: group({ days: ['the number of days', whole(1, 3650)] }, { text: bilingual(300) }),
-    beneficiaries: oneOf(NAMINGS),
-    premium: rate('what the insurer gets'),
+    /** Whether a person must or may name beneficiaries. */
+    beneficiaries: oneOf(['required', 'optional']),
+    premium,
   },
 )
 
-const offer = group(
+/** How somebody's first or last month is charged: whole, by its days, or not at all. */
+const month = oneOf(['full', 'daily', 'free'])
+/** A package of benefits: those that come with it and those to choose among. */
+export const offer = group(
   {
     offer: ['a short code such as starter', name],
     displayname: ['the name people see, in en and es', bilingual(80)],
@@ -197,6 +263,7 @@ const offer = group(
   {
     period: oneOf(['calendarmonth']),
     cutoffhours: whole(0, 14 * 24),
+    /** First and last date, both included, on which newcomers may take it. */
     availability: group(
       {},
       { from: date, until: date },
@@ -207,8 +274,9 @@ const offer = group(
     ),
     rules: rulesWith(conditionsOfOffers),
     fee: rate('what the partner pays for a user on the offer'),
-    firstmonth: oneOf(MONTH_MODES),
-    lastmonth: oneOf(MONTH_MODES),
+    /** Hold for the fee, and for cost and premium of its benefits, each by its own first and last month. */
+    firstmonth: month,
+    lastmonth: month,
   },
 )
 
@@ -228,25 +296,7 @@ export const CATALOGUE_SCHEMA = group(
   { $schema: 'http://json-schema.org/draft-07/schema#' },
 )
 
-function document(): SchemaNode {
-  const file = coded(
-    DOCUMENT_PATH,
-    'is not a PDF beside this catalogue; write its path in lower case, such as documents/accident-en.pdf',
-  )
-  return group(
-    {
-      title: ['what it is, in en and es', bilingual(120)],
-      language: [
-        `the language it is written in, one of ${WHOLE_LANGUAGES.join(', ')}`,
-        oneOf(WHOLE_LANGUAGES),
-      ],
-      file: ['the path of a PDF beside this catalogue, such as documents/accident-en.pdf', file],
-    },
-    { states: inOrNotIn },
-  )
-}
-
-function rulesWith(kinds: Readonly<Record<string, SchemaNode>>): SchemaNode {
+function rulesWith<Kinds extends Readonly<Record<string, SchemaNode>>>(kinds: Kinds) {
   const code = coded(
     /^(?=.{1,64}$)[a-z][a-z0-9]*(_[a-z0-9]+)*$/,
     'is not a rule code; use up to 64 lower-case letters, digits and _, such as not_in_ny',

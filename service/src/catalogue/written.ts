@@ -1,33 +1,21 @@
 import type { Benefit, Insurer, Offer, OfferRule, Rule } from './model.ts'
+import type { benefit, CATALOGUE_SCHEMA, offer } from './schema.ts'
+import type { ValueOf } from './schema-parts.ts'
 
 /**
  * A catalogue in the form of its file: a rule has its condition under the name of its kind, and values with defaults
  * may be missing.
  */
-export type WrittenCatalogue = {
-  readonly benefits: readonly WrittenBenefit[]
-  readonly offers: readonly WrittenOffer[]
-  readonly insurers?: readonly Insurer[]
-}
-type WrittenBenefit = Omit<Benefit, 'rules' | 'insurer'> & {
-  readonly rules?: readonly WrittenRule[]
-  /** The code of an insurer, or the insurer written out. */
-  readonly insurer?: string | Insurer
-}
-type WrittenOffer = Omit<Offer, 'rules' | keyof typeof OFFER_DEFAULTS> &
-  Partial<Pick<Offer, keyof typeof OFFER_DEFAULTS>> & { readonly rules?: readonly WrittenRule<OfferRule>[] }
+export type WrittenCatalogue = ValueOf<typeof CATALOGUE_SCHEMA>
+type WrittenBenefit = ValueOf<typeof benefit>
 
 /** A rule in the form of its file: with one of the kinds. */
-export type WrittenRule<R extends Rule = Rule> = Pick<Rule, 'code' | 'text'> & {
-  readonly [Kind in R['kind']]?: Omit<Extract<R, { kind: Kind }>, 'kind' | 'code' | 'text'>
-}
+export type WrittenRule = NonNullable<WrittenBenefit['rules']>[number]
 
 /** A value in which members may be missing at any depth. */
 export type DeepPartial<T> = T extends object
   ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
   : T | undefined
-
-const OFFER_DEFAULTS = { period: 'calendarmonth', cutoffhours: 24 } as const
 
 /** The benefit of a file's entry, with its insurer of the file's list. */
 export function benefitOf(
@@ -37,7 +25,7 @@ export function benefitOf(
   const insurer = typeof named === 'string' ? insurers.find(one => one.insurer === named) : named
   return {
     ...benefit,
-    rules: rules.map(ruleOf),
+    rules: rules.map(rule => ruleOf(rule)),
     ...(insurer && { insurer }),
     ...(documents && {
       documents: documents.map(({ states, ...one }) => ({
@@ -49,11 +37,16 @@ export function benefitOf(
 }
 
 /** The offer of a file's entry. */
-export function offerOf({ rules = [], ...offer }: WrittenOffer): Offer {
-  return { ...OFFER_DEFAULTS, ...offer, rules: rules.map(ruleOf<OfferRule>) }
+export function offerOf({ rules = [], ...written }: ValueOf<typeof offer>): Offer {
+  return {
+    period: 'calendarmonth',
+    cutoffhours: 24,
+    ...written,
+    rules: rules.map(rule => ruleOf<OfferRule>(rule)),
+  }
 }
 
-function ruleOf<R extends Rule>({ code, text, ...condition }: WrittenRule<R>): R {
+function ruleOf<R extends Rule>({ code, text, ...condition }: WrittenRule): R {
   const [[kind, lists] = []] = Object.entries<object | undefined>(condition)
   return { kind, code, text, ...sorted(lists ?? {}) } as unknown as R
 }

@@ -1,6 +1,7 @@
 import { addDays, dateAt, HOUR_MS, type Instant, MINUTE_MS, startOfDate } from '../calendar/calendar.ts'
 import { offsetAt } from '../calendar/zone.ts'
-import { type Every, WEEKDAYS } from './feed.ts'
+import type { Every } from './feed.ts'
+import { WEEKDAYS } from './schema.ts'
 
 /** The first time after an instant at which a feed is due; a time that clocks skip or repeat comes once. */
 export function nextDue(every: Every, after: Instant): Instant {

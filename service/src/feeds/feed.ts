@@ -1,4 +1,6 @@
 /** What operators say about feeds: the content of a published file (docs/feeds.md). */
+import type { ValueOf } from '../catalogue/schema-parts.ts'
+import type { FEED_SCHEMA, feed } from './schema.ts'
 
 /** The values that a column of a feed can hold, besides `moredetails.NAME`. */
 export const LINE_VALUES = [
@@ -16,29 +18,23 @@ export type ValueName = string
 /** The values of one line as they are, before any form or code; a missing one is `''`. */
 export type LineValues = Readonly<Record<ValueName, string>>
 
-/** One column: a value or a fixed text. `codes` replaces values by the insurer's own, `form` writes a date. */
-export type Column = {
-  readonly name: string
-  readonly value?: ValueName
-  readonly text?: string
-  readonly form?: string
-  readonly codes?: Readonly<Record<string, string>>
-}
+/** One version of all feeds, as it is stored forever. */
+export type FeedDocument = ValueOf<typeof FEED_SCHEMA>
 
-/** The encodings of CSV files. */
-export const ENCODINGS = ['utf-8', 'iso-8859-1', 'ascii'] as const
-/** The days of the week, from Sunday on. */
-export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+/** One feed: which benefits an insurer is told about, when, and in which form. */
+export type Feed = ValueOf<typeof feed>
+
+/** One column: a value or a fixed text. `codes` replaces values by the insurer's own, `form` writes a date. */
+export type Column = NonNullable<Feed['columns']>[number]
+
+/** When a feed runs: on days of the week, or on a day of the month, at a time of day in a zone. */
+export type Every = NonNullable<Feed['every']>
+
+/** The parties of an X12 834 file, the insurance line of each benefit, and the coverage level of each tier. */
+export type X12Form = NonNullable<Feed['x12834']>
 
 /** How a CSV file looks; what is absent is as `CSV_DEFAULTS` says. */
-export type CsvForm = {
-  readonly header: boolean
-  readonly delimiter: string
-  readonly quote: 'needed' | 'all'
-  readonly dates: string
-  readonly encoding: (typeof ENCODINGS)[number]
-  readonly trailer: boolean
-}
+export type CsvForm = Required<NonNullable<Feed['csv']>>
 
 /** How a CSV file looks unless its feed says otherwise. */
 export const CSV_DEFAULTS: CsvForm = {
@@ -55,47 +51,6 @@ export function delimiterOf({ csv }: Feed): string {
   const { delimiter } = { ...CSV_DEFAULTS, ...csv }
   return delimiter === 'tab' ? '\t' : delimiter
 }
-
-/** When a feed runs: on days of the week, or on a day of the month, at a time of day in a zone. */
-export type Every = { readonly at: string; readonly timezone: string } & (
-  | { readonly days: readonly (typeof WEEKDAYS)[number][]; readonly dayofmonth?: undefined }
-  | { readonly dayofmonth: number; readonly days?: undefined }
-)
-
-type Party = readonly [qualifier: string, id: string]
-
-/** The parties of an X12 834 file, the insurance line of each benefit, and the coverage level of each tier. */
-export type X12Form = {
-  readonly sender: Party
-  readonly receiver: Party
-  readonly sponsor: Party
-  readonly lines: Readonly<Record<string, string>>
-  readonly tiers?: Readonly<Record<string, string>>
-}
-
-/** One feed: which benefits an insurer is told about, when, and in which form. */
-export type Feed = {
-  readonly feed: string
-  readonly insurer: string
-  readonly benefits: readonly string[]
-  readonly content?: 'changes' | 'full'
-  readonly every?: Every
-  readonly aheaddays?: number
-  readonly endstatedfor?: number
-  readonly hold?: { readonly endspercent: number }
-  readonly format: 'csv' | 'json' | 'x12834'
-  readonly csv?: Partial<CsvForm>
-  readonly columns?: readonly Column[]
-  readonly answers?: {
-    readonly columns: Readonly<Record<string, string>>
-    readonly accepted: readonly string[]
-  }
-  readonly list?: { readonly columns: Readonly<Record<string, string>> }
-  readonly x12834?: X12Form
-}
-
-/** One version of all feeds, as it is stored forever. */
-export type FeedDocument = { readonly schema: 1; readonly feeds: readonly Feed[] }
 
 /** The values that an 834 file is written from. */
 const X12_VALUES: readonly ValueName[] = [

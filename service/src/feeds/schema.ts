@@ -1,28 +1,32 @@
 import { coded, group, list, oneOf, type SchemaNode, setOf, text, whole } from '../catalogue/schema-parts.ts'
-import { ENCODINGS, WEEKDAYS } from './feed.ts'
+
+/** The days of the week, from Sunday on. */
+export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
 
 const benefitName = coded(
   /^[a-z0-9]{2,32}$/,
   'is not a name; use 2 to 32 lower-case letters and digits, such as accident',
 )
 const columnName = text(100)
+const fixedText: SchemaNode<string> = { type: 'string', maxLength: 100 }
 const dateForm = coded(
   /^(YYYY|YY|MM|DD|[./ -])+$/,
   'is no form of a date; put it together from YYYY, YY, MM, DD and . / - or a space, such as MMDDYYYY',
 )
-const codes: SchemaNode = {
+const codes: SchemaNode<Readonly<Record<string, string>>> = {
   type: 'object',
-  additionalProperties: { type: 'string', maxLength: 100 },
+  additionalProperties: fixedText,
   minProperties: 1,
   whenEmpty: 'is empty; write value: CODE, or delete the key',
 }
-const coverageLevels: SchemaNode = {
+const coverageLevels: typeof codes = {
   ...codes,
   additionalProperties: oneOf(
     'CHD DEP E1D E2D E3D E5D E6D E7D E8D E9D ECH EMP ESP FAM IND SPC SPO TWO'.split(' '),
   ),
 }
-const party: SchemaNode = {
+const yesOrNo: SchemaNode<boolean> = { type: 'boolean' }
+const party: SchemaNode<readonly [qualifier: string, id: string]> = {
   type: 'array',
   items: coded(/^[\x20-\x7e]{1,30}$/, 'is no part of an id; use 1 to 30 plain characters'),
   minItems: 2,
@@ -30,6 +34,7 @@ const party: SchemaNode = {
   whenEmpty: 'needs a qualifier and an id; write [FI, "123456789"]',
 }
 
+/** When a feed runs: on days of the week, or on a day of the month, at a time of day in a zone. */
 const every = group(
   {
     at: [
@@ -46,9 +51,10 @@ const every = group(
   },
 )
 
+/** A value or a fixed text. `codes` replaces values by the insurer's own, `form` writes a date. */
 const column = group(
   { name: ['the name of the column', columnName] },
-  { value: text(60), text: { type: 'string', maxLength: 100 }, form: dateForm, codes },
+  { value: text(60), text: fixedText, form: dateForm, codes },
   {
     oneOf: [{ required: ['value'] }, { required: ['text'] }],
     whenEmpty: 'has neither value nor text; add one of them',
@@ -56,7 +62,7 @@ const column = group(
   },
 )
 
-function columnsOf(...names: readonly string[]): SchemaNode {
+function columnsOf(...names: readonly string[]): typeof codes {
   return {
     type: 'object',
     properties: Object.fromEntries(names.map(name => [name, columnName])),
@@ -66,7 +72,8 @@ function columnsOf(...names: readonly string[]): SchemaNode {
   }
 }
 
-const feed = group(
+/** Which benefits an insurer is told about, when, and in which form. */
+export const feed = group(
   {
     feed: [
       'a short code such as seaview',
@@ -85,12 +92,12 @@ const feed = group(
     csv: group(
       {},
       {
-        header: { type: 'boolean' },
+        header: yesOrNo,
         delimiter: coded(/^([ -~]|tab)$/, 'is no delimiter; write one character such as ";", or tab'),
         quote: oneOf(['needed', 'all']),
         dates: dateForm,
-        encoding: oneOf(ENCODINGS),
-        trailer: { type: 'boolean' },
+        encoding: oneOf(['utf-8', 'iso-8859-1', 'ascii']),
+        trailer: yesOrNo,
       },
     ),
     columns: list(column, 200, { minItems: 1, whenEmpty: 'is empty; add a column' }),
