@@ -131,18 +131,24 @@ test('a wrong line is named by number, field and code, never by a value, and the
     row('m4', 'mid,2024-05-01,canary-benefit,,'),
     row('m5', 'mid,2199-05-01,art,,'),
     row('m6', 'mid,2024-05-01,art;art@x,,'),
-    row('m7'),
+    row('m7', 'nope,2024-05-01,art@;art#x,x/1,'),
+    row('m8'),
   ].join('\n')
   expect(await importFile(partnerid, content)).toEqual({
     ...none,
     taken: 2,
-    refused: 5,
+    refused: 6,
     errors: [
       { line: 3, field: 'dob', code: 'future' },
       { line: 4, field: 'offername', code: 'offername_unknown' },
       { line: 5, field: 'benefits[0]', code: 'benefit_unknown' },
       { line: 6, field: 'offersince', code: 'range' },
-      { line: 7, field: 'benefits[1]', code: 'format' },
+      { line: 7, field: 'benefits[1].startson', code: 'format' },
+      { line: 8, field: 'benefits[0].startson', code: 'format' },
+      { line: 8, field: 'benefits[1].startson', code: 'format' },
+      { line: 8, field: 'consents[0].version', code: 'minLength' },
+      { line: 8, field: 'consents[0].agreedat', code: 'pattern' },
+      { line: 8, field: 'consents[0].evidence', code: 'minLength' },
     ],
   })
 })

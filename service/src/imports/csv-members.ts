@@ -41,34 +41,23 @@ export function readHeader(cells: readonly string[]): Header {
   return names
 }
 
-/** The member of a row, in the form of a line of JSON; a list that cannot be read is refused by its field. */
-export function memberOf(
-  header: Header,
-  cells: readonly string[],
-): { readonly member: unknown } | { readonly faults: readonly { field: string; code: string }[] } {
+/** The member of a row, in the form of a line of JSON; an item of a list that is not of its form fails like one of JSON. */
+export function memberOf(header: Header, cells: readonly string[]): unknown {
   const given = new Map(header.map((name, index) => [name, cells[index] ?? '']))
   const pick = (names: readonly string[]) =>
     Object.fromEntries(names.flatMap(name => (given.get(name) ? [[name, given.get(name)]] : [])))
-  const benefits = itemsOf(given.get('benefits')).map(readBenefit)
   const evidence = given.get('consentevidence') ?? ''
-  const consents = itemsOf(given.get('consents')).map(text => readConsent(text, evidence))
-  const faults = Object.entries({ benefits, consents }).flatMap(([field, items]) =>
-    items.flatMap((item, at) => (item === undefined ? [{ field: `${field}[${at}]`, code: 'format' }] : [])),
-  )
-  if (faults.length > 0) return { faults }
   const details = header.flatMap(name => {
     const [, own] = detail.exec(name) ?? []
     return own && given.get(name) ? [[own, given.get(name)]] : []
   })
   const address = pick(addressFields)
   return {
-    member: {
-      ...pick(topFields),
-      ...(Object.keys(address).length > 0 && { address }),
-      ...(details.length > 0 && { moredetails: Object.fromEntries(details) }),
-      benefits,
-      consents,
-    },
+    ...pick(topFields),
+    ...(Object.keys(address).length > 0 && { address }),
+    ...(details.length > 0 && { moredetails: Object.fromEntries(details) }),
+    benefits: itemsOf(given.get('benefits')).map(readBenefit),
+    consents: itemsOf(given.get('consents')).map(text => readConsent(text, evidence)),
   }
 }
 
@@ -80,12 +69,11 @@ function itemsOf(cell = ''): string[] {
 }
 
 function readBenefit(text: string) {
-  const [, name, startson, memberid] = /^([^@#]+)(?:@(\d{4}-\d{2}-\d{2})(?:#(.+))?)?$/.exec(text) ?? []
-  if (!name) return undefined
-  return { name, ...(startson && { startson }), ...(memberid && { memberid }) }
+  const [, name, more, startson, memberid] = /^([^@#]*)(@?([^#]*)(?:#(.*))?)$/s.exec(text) ?? []
+  return { name, ...(more && { startson: startson || 'none', ...(memberid !== undefined && { memberid }) }) }
 }
 
 function readConsent(text: string, evidence: string) {
-  const [, name, version, agreedat] = /^([^/@]+)\/([^@]+)@(\d{4}-\d{2}-\d{2})$/.exec(text) ?? []
-  return name ? { name, version, agreedat, evidence } : undefined
+  const [, name, version, agreedat] = /^([^/]*)\/([^@]*)@(.*)$/s.exec(text) ?? [text, text, '', '']
+  return { name, version, agreedat, evidence }
 }

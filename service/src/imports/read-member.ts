@@ -24,17 +24,14 @@ const ImportedLine = Type.Object(
     offersince: date,
     benefits: Type.Optional(
       Type.Array(
-        Type.Union([
-          name,
-          Type.Object(
-            {
-              name,
-              startson: Type.Optional(date),
-              memberid: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[!-~]+$' })),
-            },
-            { additionalProperties: false },
-          ),
-        ]),
+        Type.Object(
+          {
+            name,
+            startson: Type.Optional(date),
+            memberid: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[!-~]+$' })),
+          },
+          { additionalProperties: false },
+        ),
         { maxItems: 200 },
       ),
     ),
@@ -118,11 +115,21 @@ export function personIn<Given extends PersonalOnly<Given>>(given: Given): Perso
   return personSent(given as Parameters<typeof personSent>[0])
 }
 
+/** A benefit may be its bare name. */
+function withNamedBenefits(line: unknown): unknown {
+  const { benefits } = (line ?? {}) as { benefits?: unknown }
+  if (!Array.isArray(benefits)) return line
+  return {
+    ...(line as object),
+    benefits: benefits.map(one => (typeof one === 'string' ? { name: one } : one)),
+  }
+}
+
 /** Reads a member; a list of faults where the line does not fit the fields. */
 export function readMember(line: unknown): ImportedMember | readonly Fault[] {
   let checked: Static<typeof ImportedLine>
   try {
-    checked = check(line) as Static<typeof ImportedLine>
+    checked = check(withNamedBenefits(line)) as Static<typeof ImportedLine>
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return error.errors.map(({ field, code }) => ({ field, code }))
@@ -131,23 +138,19 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
   const { benefits = [], consents = [], dependants = [], ...personal } = rest
   if (offersince === '') return [{ field: 'offersince', code: 'required' }]
   const since = offersince as PlainDate
-  const held = benefits.map(one => (typeof one === 'string' ? { name: one } : one))
-  const twice = held.flatMap((one, index) =>
-    held.findIndex(other => other.name === one.name) < index ? [`benefits[${index}]`] : [],
+  const twice = benefits.flatMap((one, index) =>
+    benefits.findIndex(other => other.name === one.name) < index ? [`benefits[${index}]`] : [],
   )
   if (twice.length > 0) return twice.map(field => ({ field, code: 'duplicate' }))
   const person = personIn(personal)
-  const memberids = held.flatMap(one => ('memberid' in one && one.memberid ? [[one.name, one.memberid]] : []))
+  const memberids = benefits.flatMap(one => (one.memberid ? [[one.name, one.memberid]] : []))
   return {
     userid,
     partnername,
     person: memberids.length > 0 ? { ...person, memberids: Object.fromEntries(memberids) } : person,
     offer: offername || undefined,
     since,
-    benefits: held.map(one => ({
-      name: one.name,
-      startsOn: ('startson' in one && one.startson ? one.startson : since) as PlainDate,
-    })),
+    benefits: benefits.map(one => ({ name: one.name, startsOn: (one.startson || since) as PlainDate })),
     consents: consents.map(({ agreedat, ...one }) => ({ ...one, agreedAt: agreedat })),
     dependants: dependants.map(({ benefits: covering = [], gender, dob, ...one }) => ({
       ...{ ...one, dob: dob as PlainDate },

@@ -68,7 +68,7 @@ function readRow(header: Header, record: CsvRecord): ImportRecord {
   const { line } = record
   if ('fault' in record) return broken(line, record.fault)
   if (record.cells.length !== header.length) return broken(line, 'columns')
-  return { line, ...memberOf(header, record.cells) }
+  return { line, member: memberOf(header, record.cells) }
 }
 
 function broken(line: number, code: string): ImportRecord {
