@@ -1,4 +1,4 @@
-import { type Column, type Columns, column, listOf, namesOf, rowsOf, settingsOf } from './columns.ts'
+import { type Column, type Columns, column, insertedFrom, listOf, namesOf, settingsOf } from './columns.ts'
 import { type Fragment, fragment, fragmentOf, type Query, sql } from './sql.ts'
 
 /** The column of a property. */
@@ -170,7 +170,7 @@ export function rowsInto<Row extends Key, Key>(
   const instead = fragmentOf([`on conflict (${names.join(', ')}) do update set `])
   const isSame = fragmentOf([names.map(column => `t.${column} = row.${column}`).join(' and ')])
   const insert = (rows: readonly Row[]) =>
-    fragment`${into} (${namesOf(columns)}) select ${selected} from ${rowsOf(columns, rows)}`
+    fragment`${into} (${namesOf(columns)}) ${insertedFrom(columns, rows, selected)}`
   return {
     name,
     keyOf: row => keys.map(({ get }) => textOf(get(row))).join(' '),

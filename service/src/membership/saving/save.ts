@@ -1,5 +1,14 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { type Columns, column, listOf, namesOf, rowsOf, settingsOf, within } from '../../db/columns.ts'
+import {
+  type Columns,
+  column,
+  insertedFrom,
+  listOf,
+  namesOf,
+  rowsOf,
+  settingsOf,
+  within,
+} from '../../db/columns.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { LoadedUser } from '../reading/load.ts'
 import { type UserIds, userKey } from '../records/sealed.ts'
@@ -111,7 +120,7 @@ const insertedUsers: Columns<ChangedUser> = { ...stored, ...changes }
 export function insertUsers(entries: readonly ChangedUser[]): Query {
   return sql`
     insert into users (${namesOf(insertedUsers)})
-    select * from ${rowsOf(insertedUsers, entries)}
+    ${insertedFrom(insertedUsers, entries)}
     on conflict (partner_id, userid) where is_current do nothing`
 }
 
