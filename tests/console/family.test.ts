@@ -101,6 +101,18 @@ test('a correction gives a dependant another last day, after a preview and by a 
   expect(dependants[0]).toMatchObject({ benefits: [] })
 })
 
+test('the cover of a dependant who should never have had it is taken back alone, by a second person', async () => {
+  const { userid, serviceid, ids } = await member()
+  const act = `/users/${serviceid}/act/void`
+  const wish = { enrolment: optionOf((await support.get(act)).text, 'child') }
+  const preview = await support.post(act, wish)
+  expect(preview.text).toContain(`Dental no longer covers the child …${ids[1]?.slice(-4)}.`)
+  const seen = /name="seen" value="([^"]+)"/.exec(preview.text)?.[1] ?? ''
+  const sent = await support.post(act, { ...wish, sure: 'yes', seen, reason: 'call 8' })
+  expect((await other.post(`${sent.path}/confirm`, { reason: 'never asked for' })).status).toBe(200)
+  expect(await dentalOf(userid)).toMatchObject({ tier: 'mespouse', dependants: [ids[0]] })
+})
+
 test('a correction is refused that would cover somebody outside the benefit, or on no day', async () => {
   const { serviceid } = await member()
   const form = (await support.get(`/users/${serviceid}/act/move`)).text

@@ -4,7 +4,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
+import type { PlainDate } from '../../service/src/calendar/calendar.ts'
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
+import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { type CoverCorrection, correctCover } from '../../service/src/membership/rules/correct-cover.ts'
+import { isRefusal, refuse } from '../../service/src/membership/rules/refusal.ts'
+import { heldEnrolment } from '../../service/src/membership/rules/state.ts'
+import type { Partner } from '../../service/src/partners/partner.ts'
 import { urlOf } from '../command/database-url.ts'
 import { run } from '../command/process.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -58,6 +64,21 @@ async function create(userid: string, ...dependants: Named[]): Promise<string[]>
 
 const changeCover = (userid: string, dependants: string[], name = 'dental') =>
   partner.client.changeCover({ userid, name, dependants, previewonly: false })
+
+/** Corrects whom dental covers, as the console does once two persons agree. */
+async function correct(userid: string, of: Omit<CoverCorrection, 'enrolmentId'>): Promise<void> {
+  const outcome = await openCommandExecutor(stage.context).submit({
+    ...{ userid, who: 'operator', why: 'correction: dates' },
+    partner: (await stage.context.partners()).find(one => one.partnerId === partner.partnerId) as Partner,
+    decide: ({ member, now, terms }) => {
+      const held = member && heldEnrolment(member.user, 'dental')
+      if (!held) return refuse('user_not_found')
+      const changed = correctCover(member.user, { enrolmentId: held.id, ...of }, now, terms())
+      return isRefusal(changed) ? changed : { change: changed, answer: () => true }
+    },
+  })
+  expect(isRefusal(outcome)).toBe(false)
+}
 
 describe('a feed about families', () => {
   test('has a line for each person, the member first, with the price on the line of the member alone', async () => {
@@ -180,6 +201,27 @@ describe('a feed about families', () => {
       `end spouse ${spouse}  ${from} ${from} erased`,
     ])
     expect(await again(1)).not.toContain('Canaryspouse')
+    expect(await lines()).toEqual([])
+  })
+
+  test('corrects the days of a dependant, also to none of those that were told, and voids who should never have been covered', async () => {
+    const { lines } = await stage.newFeed(family)
+    const [spouse = '', child = ''] = await create('wrong', covered(grace, 'dental'), covered(tim, 'dental'))
+    const first = stage.service.now()
+    const day = (days: number) => new Date(first + days * DAY).toISOString().slice(0, 10) as PlainDate
+    await lines()
+    stage.service.advance(40 * DAY)
+    const news = async () => (await lines()).filter(line => !line.includes(' member '))
+    await correct('wrong', { dependantId: spouse, lastDay: day(5) })
+    expect(await news()).toEqual([
+      expect.stringContaining(`end wrong spouse Grace dental ${day(0)} ${day(5)} `),
+    ])
+    await correct('wrong', { dependantId: spouse, firstDay: day(10), lastDay: day(20) })
+    expect(await news()).toEqual([
+      expect.stringContaining(`correct wrong spouse Grace dental ${day(10)} ${day(20)} `),
+    ])
+    await correct('wrong', { dependantId: child, isVoid: true })
+    expect(await news()).toEqual([expect.stringContaining(`void wrong child Tim dental ${day(0)} `)])
     expect(await lines()).toEqual([])
   })
 

@@ -6,6 +6,7 @@ import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
 import { applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
 import { correctCover, movableCovers } from '../../service/src/membership/rules/correct-cover.ts'
 import { correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
+import { coversOf } from '../../service/src/membership/rules/covers.ts'
 import type { Dependant } from '../../service/src/membership/rules/dependant.ts'
 import { daysOf } from '../../service/src/membership/rules/family.ts'
 import { changesThePast, linesOf } from '../../service/src/membership/rules/history.ts'
@@ -92,6 +93,33 @@ test('a first day moves within the benefit, and a last day ahead takes somebody 
   expect(after.flatMap(({ events }) => events.map(({ eventname }) => eventname))).toEqual([
     'benefit_cover_changed',
   ])
+})
+
+test('who should never have been covered was so on no day, and stays so when the benefit moves', () => {
+  const user = member()
+  const enrolmentId = held(user)?.id ?? ''
+  const made = accepted(
+    correctCover(user, { enrolmentId, dependantId: 'grace', isVoid: true }, now, terms),
+  ).user
+  const daysOfGrace = (of: User) => coversOf(of, 'dental', zone, 'grace').length
+  expect([daysOfGrace(user), daysOfGrace(made)]).toEqual([1, 0])
+  expect(movableCovers(made).map(({ covered }) => covered.dependantId)).toEqual(['ada'])
+  const applied = { at: now, before: user, after: made, events: [] }
+  const line = { what: 'dependant', dependant: 'grace', from: 'covered', why: 'corrected' }
+  expect(linesOf(applied, 'operator', 'correction: void')).toMatchObject([line])
+  const over = accepted(correct(user, 'grace', { lastDay: '2026-10-17' })).user
+  const wish = { enrolmentId, dependantId: 'grace', isVoid: true }
+  const late = {
+    at: now,
+    before: over,
+    after: accepted(correctCover(over, wish, now, terms)).user,
+    events: [],
+  }
+  expect(linesOf(late, 'operator', 'correction: void')).toMatchObject([line])
+  expect(changesThePast(applied)).toBe(true)
+  const firstDay = '2026-09-05' as const
+  const moved = accepted(correctEnrolment(made, { kind: 'move', enrolmentId, firstDay }, now, terms)).user
+  expect(daysOfGrace(moved)).toBe(0)
 })
 
 test.each([

@@ -20,11 +20,15 @@ export const voidEnrolment: Act & { readonly second: 'void' } = {
   fits: ({ user }) => voidable(user).length > 0,
   fields: moment =>
     html`<p class="hint">For what should never have been. It stays in the history;
-the partner hears that it was corrected. What should only stop is canceled, swapped or given an end.</p>
-${choice(moment, voidable(moment.user))}`,
+the partner hears that it was corrected. What should only stop is canceled, swapped or given an end. With an enrollment goes
+whoever it covers; the cover of a dependant goes alone.</p>
+${choice(moment, voidable(moment.user), movableCovers(moment.user))}`,
   why: () => 'correction: void',
-  decide: (form, { user, now, terms }) =>
-    correctEnrolment(user, { kind: 'void', enrolmentId: form.get('enrolment') ?? '' }, now, terms),
+  decide: (form, { user, now, terms }) => {
+    const { enrolmentId, dependantId } = chosenIn(form)
+    if (dependantId) return correctCover(user, { enrolmentId, dependantId, isVoid: true }, now, terms)
+    return correctEnrolment(user, { kind: 'void', enrolmentId }, now, terms)
+  },
 }
 
 /** Gives an enrolment the dates that it should have had. */
@@ -46,11 +50,17 @@ ${choice(moment, movable(moment.user), movableCovers(moment.user))}
     const [firstDay, lastDay] = [form.get('firstday') ?? '', form.get('lastday') ?? '']
     if ([firstDay, lastDay].some(day => day !== '' && !isAskedDay(day)))
       return refuse('bad_request', [because('dates', 'not_a_date', 'That is no date.')])
-    const [enrolmentId = '', dependantId] = (form.get('enrolment') ?? '').split(' ')
+    const { enrolmentId, dependantId } = chosenIn(form)
     const days = { firstDay: parseDay(firstDay), lastDay: parseDay(lastDay) }
     if (dependantId) return correctCover(user, { enrolmentId, dependantId, ...days }, now, terms)
     return correctEnrolment(user, { kind: 'move', enrolmentId, ...days }, now, terms)
   },
+}
+
+/** The enrolment that is chosen, or the dependant in it. */
+function chosenIn(form: URLSearchParams) {
+  const [enrolmentId = '', dependantId] = (form.get('enrolment') ?? '').split(' ')
+  return { enrolmentId, dependantId }
 }
 
 function parseDay(text: string): PlainDate | undefined {

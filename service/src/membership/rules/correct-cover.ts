@@ -4,21 +4,26 @@ import { withEnrolment } from './enrolments.ts'
 import { daysOf } from './family.ts'
 import type { Changed } from './intents.ts'
 import { because, type Refusal, refuse } from './refusal.ts'
-import { type Covered, type Enrolment, raise, type User } from './state.ts'
+import { type Covered, type Enrolment, hasLength, raise, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
-/** A correction of the days on which an enrolment covers a dependant: a death, a wrong date. An absent day does not change. */
+/**
+ * A correction of the days on which an enrolment covers a dependant: a death, a wrong date. An absent day does not change; `isVoid`:
+ * it should never have covered them.
+ */
 export type CoverCorrection = {
   readonly enrolmentId: string
   readonly dependantId: string
   readonly firstDay?: PlainDate | undefined
   readonly lastDay?: PlainDate | undefined
+  readonly isVoid?: boolean
 }
 
 /** The dependants whose days an operator may move, with the enrolments that cover or covered them. */
 export function movableCovers(user: User): { readonly enrolment: Enrolment; readonly covered: Covered }[] {
   return movable(user).flatMap(enrolment =>
     (enrolment.covered ?? [])
+      .filter(one => hasLength(daysOf(enrolment, one)))
       .filter(
         (one, index, all) =>
           all.findLastIndex(({ dependantId }) => dependantId === one.dependantId) === index,
@@ -34,7 +39,7 @@ export function movableCovers(user: User): { readonly enrolment: Enrolment; read
  */
 export function correctCover(
   user: User,
-  { enrolmentId, dependantId, firstDay, lastDay }: CoverCorrection,
+  { enrolmentId, dependantId, firstDay, lastDay, isVoid = false }: CoverCorrection,
   now: Instant,
   terms: Terms,
 ): Changed | Refusal {
@@ -45,7 +50,8 @@ export function correctCover(
   const { enrolment, covered: wrong } = found
   const was = daysOf(enrolment, wrong)
   const startsAt = firstDay === undefined ? was.startsAt : startOfDate(firstDay, terms.zone)
-  const endsAt = lastDay === undefined ? was.endsAt : startOfDate(addDays(lastDay, 1), terms.zone)
+  const given = lastDay === undefined ? was.endsAt : startOfDate(addDays(lastDay, 1), terms.zone)
+  const endsAt = isVoid ? startsAt : given
   const others = (enrolment.covered ?? []).filter(one => one !== wrong && one.dependantId === dependantId)
   const refused =
     (startsAt < enrolment.startsAt && no('firstday', 'before_benefit', 'The benefit itself begins later.')) ||
@@ -59,7 +65,8 @@ export function correctCover(
     (wrong.isOver &&
       (endsAt ?? 0) > now &&
       no('lastday', 'is_over', 'It is over. To go on with it, plan a change of cover.')) ||
-    (endsAt !== undefined &&
+    (!isVoid &&
+      endsAt !== undefined &&
       endsAt <= startsAt &&
       no('dates', 'no_day_left', 'No day of cover would be left.')) ||
     (others.some(one => (daysOf(enrolment, one).endsAt ?? NEVER) > startsAt) &&
@@ -67,13 +74,15 @@ export function correctCover(
   if (refused) return refused
   if (startsAt === was.startsAt && endsAt === was.endsAt)
     return no('dependant', 'nothing_moves', 'Nothing would move: it is so already.')
+  const isEnded = isVoid || lastDay !== undefined
   const end: Covered['end'] =
-    lastDay === undefined || endsAt === undefined ? wrong.end : { at: endsAt, reason: 'corrected' }
+    isEnded && endsAt !== undefined ? { at: endsAt, reason: 'corrected' } : wrong.end
   const right: Covered = {
     ...wrong,
-    startsAt: startsAt === enrolment.startsAt ? undefined : startsAt,
+    // One without a day of their own would be covered again where the benefit itself moves to begin earlier.
+    startsAt: startsAt === enrolment.startsAt && !isVoid ? undefined : startsAt,
     end,
-    isOver: end !== undefined && end.at <= now,
+    isOver: isVoid || (end !== undefined && end.at <= now),
   }
   const { pendingCover } = enrolment
   const changed = withEnrolment(
@@ -82,7 +91,7 @@ export function correctCover(
       ...enrolment,
       covered: enrolment.covered?.map(one => (one === wrong ? right : one)),
       pendingCover:
-        pendingCover && lastDay !== undefined
+        pendingCover && isEnded
           ? { ...pendingCover, people: pendingCover.people.filter(one => one.dependantId !== dependantId) }
           : pendingCover,
     },

@@ -42,12 +42,11 @@ export function coversOf(user: User, benefit: string, zone: Zone, person = MEMBE
     .filter(one => one.benefit === benefit && hasCover(one))
     .flatMap(one => periodsOf(user, one, person))
     .sort(byStart)) {
-    const { enrolment, startsAt, endsAt, reason } = period
+    const { enrolment, startsAt, endsAt, reason, isMoved } = period
     const startsOn = dateAt(startsAt, zone)
     // `endsAt` is the first instant without cover, so the last day is that of the instant before it.
     const endsOn = endsAt === undefined ? undefined : dateAt(endsAt - 1, zone)
     const goneOn = endsAt === undefined ? undefined : dateAt(endsAt, zone)
-    const isMoved = enrolment.corrects !== undefined
     const before = covers.at(-1)
     if (before?.endsOn !== undefined && addDays(before.endsOn, 1) >= startsOn) {
       const enrolments = [...before.enrolments.filter(one => one !== enrolment), enrolment]
@@ -134,19 +133,22 @@ type Period = {
   readonly startsAt: Instant
   readonly endsAt: Instant | undefined
   readonly reason: EndReason | ''
+  readonly isMoved: boolean
 }
 
 /** The time for which an enrolment covers a person; a dependant may come and go several times. */
 function periodsOf(user: User, enrolment: Enrolment, person: string): Period[] {
   const { startsAt, endsAt, covered = [] } = enrolment
   const reason = endsAt === undefined ? '' : endReasonOf(user, enrolment, endsAt)
-  if (person === MEMBER) return [{ enrolment, startsAt, endsAt, reason }]
+  const isMoved = enrolment.corrects !== undefined
+  if (person === MEMBER) return [{ enrolment, startsAt, endsAt, reason, isMoved }]
   return covered
     .filter(({ dependantId }) => dependantId === person)
     .map(one => {
       const days = daysOf(enrolment, one)
       const isOwn = days.endsAt !== endsAt && one.end !== undefined
-      return { enrolment, ...days, reason: isOwn ? one.end.reason : reason }
+      const ownReason = isOwn ? one.end.reason : reason
+      return { enrolment, ...days, reason: ownReason, isMoved: isMoved || one.end?.reason === 'corrected' }
     })
     .filter(days => days.startsAt !== days.endsAt)
 }

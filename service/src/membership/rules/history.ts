@@ -168,11 +168,10 @@ function listVersion({ dependantsVersion }: User): string | undefined {
   return dependantsVersion?.toString()
 }
 
+type CoverMove = Move & { readonly why?: string | undefined }
+
 /** Who came, who went, and what is pending of it. Nobody goes with the enrolment itself, whose own line says that it ended. */
-function coverMoves(
-  earlier: Enrolment | undefined,
-  enrolment: Enrolment,
-): readonly (Move & { readonly why?: string | undefined })[] {
+function coverMoves(earlier: Enrolment | undefined, enrolment: Enrolment): readonly CoverMove[] {
   const { benefit, covered, pendingCover } = enrolment
   if (!covered && !pendingCover && !earlier?.covered && !earlier?.pendingCover) return []
   const ids = (one: Enrolment | undefined) =>
@@ -199,17 +198,25 @@ function coverMoves(
   ]
 }
 
-/** Days of a dependant that an operator or a corrected birth date moved; a change of cover has its own lines. */
-function dayMoves(earlier: Enrolment, { benefit, covered = [] }: Enrolment): readonly Move[] {
-  return covered.flatMap((one, place) => {
+/**
+ * Days of a dependant that an operator or a corrected birth date moved; a change of cover has its own lines. Of cover that was taken
+ * back there is no day to tell: whoever was covered until then is among those who went, and whoever was so before is told here.
+ */
+function dayMoves(earlier: Enrolment, enrolment: Enrolment): readonly CoverMove[] {
+  const { benefit, covered = [] } = enrolment
+  return covered.flatMap((one, place): readonly CoverMove[] => {
     const was = earlier.covered?.[place]
     const isSame = was?.dependantId === one.dependantId && one.end?.reason !== 'coverchanged'
     if (!was || !isSame) return []
     const of = { benefit, dependant: one.dependantId }
+    if (!hasLength(daysOf(enrolment, one)))
+      return was.isOver && hasLength(daysOf(earlier, was))
+        ? [{ what: 'dependant', ...of, from: 'covered', why: one.end?.reason }]
+        : []
     const start = (row: Covered) => row.startsAt ?? earlier.startsAt
     return [
-      { what: 'dependant start' as const, ...of, from: start(was), to: start(one) },
-      { what: 'dependant end' as const, ...of, from: was.end?.at, to: one.end?.at },
+      { what: 'dependant start', ...of, from: start(was), to: start(one) },
+      { what: 'dependant end', ...of, from: was.end?.at, to: one.end?.at },
     ]
   })
 }
