@@ -67,13 +67,23 @@ describe('the list of webhooks', () => {
   test('is a file for support, with harmless cells and without what an address may hide', async () => {
     const { text } = await admin.get('/webhooks.csv')
     const [names, ...lines] = text.split('\r\n')
-    expect(names).toBe('partner,endpoint,state,waiting,oldest,givenup')
+    expect(names).toBe('partner,endpoint,state,waiting,oldest,givenup,certificate')
     expect(lines.sort()).toEqual([
       '',
-      "'=cmd|calc,a.localhost:9,ok,0,,0",
-      'Aviso Rides,b.localhost:9,ok,0,,0',
+      "'=cmd|calc,a.localhost:9,ok,0,,0,",
+      'Aviso Rides,b.localhost:9,ok,0,,0,',
     ])
     expect(text).not.toContain('secret-path')
+  })
+
+  test('says when the certificate of an endpoint ends, as its page does', async () => {
+    await service.database.query(sql`
+      update endpoint_health set certificate_ends_at = '2031-01-31T12:00:00Z'
+      where partner_id = ${formula.partnerId}`)
+    const { text } = await viewer.get(`/webhooks?partner=${formula.partnerId}`)
+    expect(text).toContain('Jan 31, 2031')
+    const [path = ''] = /\/webhooks\/[\da-f-]{36}/.exec(text) ?? []
+    expect((await viewer.get(path)).text).toMatch(/Certificate ends<.*Jan 31, 2031/s)
   })
 
   test('leads to an endpoint, whose whole address support sees and a viewer does not', async () => {

@@ -29,7 +29,7 @@ export const erase: Act = {
   second: 'erase',
   fits: ({ user }) => isKnown(user),
   kept: () => html`<p>Destroyed for good: the data key of this person, and with it prefill, account and drafts;
-benefits held, consents, confirmations and beneficiaries; links and sessions; the userid.
+benefits held, consents, confirmations, beneficiaries and dependants; links and sessions; the userid.
 The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>
 <p class="hint">It cannot be taken back. To hand the person a copy first, export all we hold.</p>`,
   why: () => 'erase',

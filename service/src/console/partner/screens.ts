@@ -67,7 +67,7 @@ ${
       ['Time zone', partner.timezone],
       ['Language', partner.locale === 'es' ? 'Spanish' : 'English'],
       ['Offers', partner.offers?.join(', ') ?? 'all'],
-      ['Scopes', partner.scopes?.join(', ') ?? 'all'],
+      ['Scopes', partner.scopes?.join(', ') ?? 'all but beneficiaries:read and dependants:read'],
       ['API key', partner.apiKeyOptional ? 'optional' : 'needed'],
       ['Limit', partner.ratePerSecond === undefined ? 'none' : `${partner.ratePerSecond} requests a second`],
       ['Look', lookOf(partner)],

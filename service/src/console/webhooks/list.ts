@@ -80,6 +80,12 @@ async function endpoints(visit: OperatorVisit): Promise<OpenList<EndpointLine>> 
         line => visit.zoneOf(line.partner_id),
       ),
       { name: 'givenup', label: 'Given up', value: line => line.dead, cell: line => countOf(line.dead) },
+      dated(
+        'certificate',
+        'Certificate ends',
+        line => line.certificate_ends_at,
+        line => visit.zoneOf(line.partner_id),
+      ),
     ],
   }
 }
@@ -133,7 +139,7 @@ async function deliveries(visit: OperatorVisit): Promise<OpenList<Answered>> {
       { name: 'serviceid', label: 'User', value: one => one.service_id, isOfFile: true },
       dated('raised', 'Raised', one => one.created_at, zone),
       isWaiting ? dated('nextattempt', 'Next attempt', at, zone) : dated('givenup', 'Given up', at, zone),
-      { name: 'attempts', label: 'Tries', value: one => one.attempts },
+      { name: 'attempts', label: 'Attempts', value: one => one.attempts },
       ...(visit.may('support')
         ? [
             {

@@ -52,6 +52,7 @@ async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
       ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
+      line.certificate_ends_at !== null && ['Certificate ends', when(line.certificate_ends_at, zone)],
       // A path may hold a secret of the receiver.
       (sees || visit.may('rotate')) && ['Address', html`<code>${line.url}</code>`],
       ['Made', when(line.created_at, zone)],
@@ -62,7 +63,7 @@ async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
         'What waits',
         html`${heldHint(line, zone)}${table({
           caption: 'The first of what waits or was given up',
-          columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
+          columns: ['Event', 'State', 'Attempts', 'Due or given up', ...(sees ? ['Answered last'] : [])],
           rows: open.map(one => [
             html`<a href="/users/${one.service_id}#event-${one.event_id}"><code>${one.eventname}</code></a>`,
             one.status === 'waiting' ? tag('waiting', 'wait') : tag('given up', 'bad'),

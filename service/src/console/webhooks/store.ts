@@ -15,6 +15,8 @@ export type EndpointLine = {
   paused_until: Instant | null
   /** After many failures: until then nothing is sent to it, and from then on one event at a time. */
   held_until: Instant | null
+  /** When the certificate ends that it showed last; null: it has shown none. */
+  certificate_ends_at: Instant | null
   created_at: Instant
   waiting: number
   dead: number
@@ -43,7 +45,7 @@ export function findEndpointLines(
         order by d.due_at limit 1)`
   return db.query<EndpointLine>(sql`
     select w.partner_id, w.endpoint_id, w.url, w.disabled_at, w.disabled_reason, h.failing_since, h.paused_until,
-      (h.breaker -> 'open' ->> 'until')::double precision as held_until, w.created_at,
+      (h.breaker -> 'open' ->> 'until')::double precision as held_until, h.certificate_ends_at, w.created_at,
       (select count(*) from (
         select from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
