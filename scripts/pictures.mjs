@@ -142,5 +142,5 @@ footer { margin-top: 18px; background: #1b2430; color: #fff; border-radius: 14px
 footer span { color: #cbd5e0 }</style>
 <header><span>your server asks</span><span>the service does</span></header>
 <main>${boxes.join('')}</main>
-<footer><strong>one Node process, one PostgreSQL</strong><span>personal data sealed before it is stored</span><span>a 2xx is durable</span><span>each event delivered, or listed as dead</span></footer>`
+<footer><strong>Node.js and PostgreSQL, nothing else</strong><span>personal data sealed before it is stored</span><span>a 2xx is durable</span><span>each event delivered, or listed as dead</span></footer>`
 }

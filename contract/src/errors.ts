@@ -238,7 +238,7 @@ export const errors = {
     status: 422,
     title: 'The user is not eligible',
     cause:
-      'A rule of the catalogue does not admit the user: age, state, ZIP code, offer or another benefit. Or the benefit is closed to newcomers or not part of the offer. `errors` lists each reason with the code of its rule.',
+      'A rule of the catalogue does not admit the user: age, state, ZIP code or offer. Or the benefit is closed to newcomers or not part of the offer. `errors` lists each reason with the code of its rule.',
     remedy: 'See the reasons in errors; each carries a text that can be shown.',
     person: 'cannotnow',
   },

@@ -2,7 +2,7 @@
 export const scopes = {
   'prefill:write': 'store prefill data',
   'benefits:read': 'list benefits with status',
-  'benefits:write': 'swap, enrol in and decline single benefits',
+  'benefits:write': 'swap, enrol in and decline single benefits, change whom they cover',
   'users:read': 'fetch a user, list users',
   'users:write': 'create and update users, set their dependants',
   'users:cancel': 'cancel, reinstate and erase users',

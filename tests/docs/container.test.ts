@@ -39,7 +39,7 @@ function image(): { words: string[]; env: Record<string, string> } {
 
 test('a command run in the container as docs/deploying.md says uses the keys of the service there', async () => {
   const [, given = ''] =
-    /^docker compose .* exec service .*enrolment\.js (.*)$/m.exec(read('docs/deploying.md')) ?? []
+    /^docker compose .* exec service \\\n +node .*enrolment\.js (.*)$/m.exec(read('docs/deploying.md')) ?? []
   const command = [...given.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word)
   expect(command.slice(0, 2)).toEqual(['partner', 'create'])
   const { place, remove } = await newWorkplace()

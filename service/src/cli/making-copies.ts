@@ -8,8 +8,8 @@ import { uuidv7 } from '../vault/uuid.ts'
 import { systemUser } from './workspace.ts'
 
 /**
- * Records that a backup or a copy of this database begins, and how it ended, so that the console can say when the last
- * backup was made. The copy itself has the first entry, but never the second.
+ * Puts on record that a backup or a copy of this database begins, and how it ended. The copy itself has the first entry,
+ * but never the second.
  */
 export async function noteMaking(
   address: DatabaseAddress,

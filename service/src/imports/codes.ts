@@ -1,6 +1,6 @@
 /**
- * What the codes of an import mean, for who corrects the file. Codes that are not here are those of the catalogue's own rules, which
- * `enrolment catalogue list` and the console explain.
+ * What the codes of an import mean, for who corrects the file. Codes that are not here are those of the catalogue's own
+ * rules, whose texts are in the catalogue.
  */
 export const IMPORT_CODES: Readonly<Record<string, string>> = {
   required: 'it is missing',

@@ -6,7 +6,7 @@ import { nodeEndedOn } from '../../system/node-support.ts'
 
 /**
  * Says whether this Node.js still gets fixes and, where operators sign in at an identity provider, asks it what it offers, with
- * the settings that `serve` would use. It signs nobody in. Throws OperatorError when a check failed.
+ * the settings that `console` would use. It signs nobody in. Throws OperatorError when a check failed.
  */
 export const doctor: Command = {
   name: 'doctor',
