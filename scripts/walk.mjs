@@ -25,6 +25,8 @@ const ada = {
 const asks = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
 /** Longer than the pauses of everything that looks by itself for something to do. */
 const IDLE_MS = 6000
+/** Longer than a process remembers who called, whom it watches meanwhile. */
+const FORGOTTEN_MS = 21_000
 const words = process.argv.slice(2)
 const asked = words.filter(word => !word.startsWith('-'))
 const page = new URL('../ARCHITECTURE.md', import.meta.url)
@@ -96,6 +98,7 @@ async function walk(probes, requests) {
   const take = async () => new Set((await Promise.all(probes.map(probe => probe.take()))).flat())
   // What a first request loads or fills is not its path.
   for (const { prepare, send } of Object.values(requests)) await send(await prepare())
+  await sleep(FORGOTTEN_MS)
   const idle = await inEach(async () => {
     await take()
     await sleep(IDLE_MS)
