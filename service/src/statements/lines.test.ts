@@ -114,6 +114,14 @@ describe('a month', () => {
     expect(cents(on, catalogueOf({ first: 'free', last: 'free' }))).toEqual([3000])
   })
 
+  test('is a first one, whole, of a benefit whose window was cut within it', () => {
+    const cuts = [at('2026-11-11'), at('2026-11-16'), at('2026-11-26'), undefined] as const
+    const on = cuts.slice(0, 3).map((from, nth) => period('a', from as number, cuts[nth + 1]))
+    expect(cents(on, catalogueOf({ first: 'daily' }))).toEqual([2000])
+    expect(cents(on, catalogueOf({ first: 'free' }))).toEqual([0])
+    expect(cents(on, catalogueOf({ last: 'free' }))).toEqual([3000])
+  })
+
   test('counts the Mondays of a weekly cost, whatever the first month says', () => {
     const weekly = catalogueOf({ per: 'week', first: 'free', cents: 100 })
     expect(cents([period('a', at('2026-01-01'))], weekly)).toEqual([500])

@@ -97,8 +97,9 @@ function benefitLine(times: Times, context: Context): Line {
   const who = coveredAt(first, from(first))
   const worths = terms.map(benefit => benefit && worthOf(benefit, who))
   const spans = times.map(time => {
-    const start = termsOf(offerAt(offers, time.startsAt), catalogues)
-    const end = termsOf(offerAt(offers, lastInstant(time)), catalogues)
+    const run = runOf(time, context.all)
+    const start = termsOf(offerAt(offers, run.startsAt), catalogues)
+    const end = termsOf(offerAt(offers, lastInstant(run)), catalogues)
     return spanOf(time, { firstmonth: start?.firstmonth, lastmonth: end?.lastmonth }, context)
   })
   const amountOf = (price: 'cost' | 'premium') =>
@@ -148,22 +149,32 @@ function offerLine(times: Times, context: Context): Line {
   }
 }
 
-/** The part of a period within the month. Its first month is one in which it began without following on from another of its name. */
+/** The part of a period within the month, charged as its first or last one where the run that it is of began or ended in it. */
 function spanOf(
-  { name, startsAt, endsAt = Number.POSITIVE_INFINITY }: Period,
+  period: Period,
   { firstmonth, lastmonth }: Partial<Record<'firstmonth' | 'lastmonth', MonthMode | undefined>>,
   { all, month }: Context,
 ): Span {
-  const isFirst =
-    startsAt >= month.startsAt &&
-    !all.some(one => one.name === name && one.endsAt === startsAt && hasLength(one))
-  const isLast =
-    endsAt <= month.endsAt && !all.some(one => one.name === name && one.startsAt === endsAt && hasLength(one))
+  const { startsAt, endsAt = Number.POSITIVE_INFINITY } = period
+  const run = runOf(period, all)
+  const [isFirst, isLast] = [run.startsAt >= month.startsAt, run.endsAt <= month.endsAt]
   return {
     mode: monthModeOf(isFirst ? firstmonth : undefined, isLast ? lastmonth : undefined),
     firstDay: startsAt <= month.startsAt ? month.firstDay : dayAt(startsAt, month.zone),
     lastDay: endsAt >= month.endsAt ? month.lastDay : dayAt(endsAt - 1, month.zone),
   }
+}
+
+/** The time of a period and of those of its name that go on from each other before and after it. */
+function runOf(
+  { name, startsAt, endsAt = Number.POSITIVE_INFINITY }: Period,
+  all: readonly Period[],
+): { readonly startsAt: Instant; readonly endsAt: Instant } {
+  const run = { startsAt, endsAt }
+  const own = all.filter(one => one.name === name && hasLength(one)).sort(byStart)
+  for (const one of own) if (one.startsAt === run.endsAt) run.endsAt = one.endsAt ?? Number.POSITIVE_INFINITY
+  for (const one of own.toReversed()) if (one.endsAt === run.startsAt) run.startsAt = one.startsAt
+  return run
 }
 
 function datesOf(spans: readonly Span[], month: Month): Pick<Line, 'fromdate' | 'todate' | 'days'> {
@@ -198,7 +209,7 @@ function byStart(a: Period, b: Period): number {
   return a.startsAt - b.startsAt
 }
 
-function lastInstant({ endsAt }: Period): Instant {
+function lastInstant({ endsAt }: Pick<Period, 'endsAt'>): Instant {
   return (endsAt ?? Number.POSITIVE_INFINITY) - 1
 }
 
