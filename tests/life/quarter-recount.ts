@@ -7,16 +7,38 @@ export function dayNumber(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / DAY_MS
 }
 
-/** A time for which a person held a benefit (`name`) or an offer (`offer: true`): its first and last day, both included. */
-export type Held = {
+/** A first and a last day, both included; without a last one: to this day. */
+type Days = { readonly from: string; readonly to?: string | undefined }
+
+/** Who is covered beside the member, by the code of the relationship in an 834. */
+export type Covered = Days & { readonly who: '01' | '19' }
+
+/** What a month costs by who is covered: the member alone, with a spouse, with children, with both. */
+export type Cents = readonly [me: number, mespouse: number, mechildren: number, family: number]
+
+/** The coverage levels of an 834, in the same order. */
+const levels = ['EMP', 'ESP', 'ECH', 'FAM'] as const
+
+/** A time for which a person held a benefit (`name`) or an offer (`isOffer`). */
+export type Held = Days & {
   readonly name: string
   readonly isOffer: boolean
-  readonly from: string
-  readonly to?: string
   /** What the person, or for an offer the partner, pays a month; what the insurer gets; whose it is. */
-  readonly cents: number
-  readonly premium: number
+  readonly cents: Cents
+  readonly premium: Cents
   readonly insurer: string
+  /** Of a benefit for families. */
+  readonly covered?: readonly Covered[]
+}
+
+/** The place of the tier on a day. */
+function tierOn(day: number, covered: readonly Covered[]): 0 | 1 | 2 | 3 {
+  const has = (code: Covered['who']) =>
+    covered.some(
+      ({ who, from, to }) =>
+        who === code && dayNumber(from) <= day && (to === undefined || day <= dayNumber(to)),
+    )
+  return has('01') ? (has('19') ? 3 : 1) : has('19') ? 2 : 0
 }
 
 /** A person of the script. */
@@ -27,12 +49,13 @@ export type Life = {
   readonly held: readonly Held[]
 }
 
-/** What one month of one thing comes to: first and last months by days, half up; all others whole. */
-function centsIn(month: string, held: Held, cents: number): number {
+/** What one month of one thing comes to: at the tier of its first day, first and last months by days, half up; all others whole. */
+function centsIn(month: string, held: Held, prices: Cents): number {
   const [first, last] = edgesOf(month)
   const from = Math.max(dayNumber(held.from), first)
   const to = Math.min(held.to === undefined ? last : dayNumber(held.to), last)
   if (to < from) return 0
+  const cents = prices[tierOn(from, held.covered ?? [])]
   const days = last - first + 1
   const isFirst = dayNumber(held.from) >= first
   const isLast = held.to !== undefined && dayNumber(held.to) <= last
@@ -68,27 +91,46 @@ export function recount(lives: readonly Life[], months: readonly string[]): Reco
 export type ReadLine = {
   readonly action: string
   readonly id: string
+  /** The code of the relationship; of the member ''. */
+  readonly who: '' | Covered['who']
   readonly benefit: string
   readonly from: string
   readonly to: string
+  /** The coverage level of the benefit, where the file has one. */
+  readonly level: string
+}
+
+/** What an insurer knows of one cover; the level counts while the cover goes on. */
+function coverText(line: Omit<ReadLine, 'action'>): string {
+  const { id, who, benefit, from, to, level } = line
+  return [id, who, benefit, from, to || level].join(' ').trim()
+}
+
+/** What the insurer of a benefit must know of it at the end: the member, and each other person who was ever covered. */
+export function coversOf(id: string, { name: benefit, from, to = '', covered }: Held): string[] {
+  const of = { id, benefit, level: covered ? levels[tierOn(Number.POSITIVE_INFINITY, covered)] : '' }
+  return [
+    coverText({ ...of, who: '', from, to }),
+    ...(covered ?? []).map(one => coverText({ ...of, who: one.who, from: one.from, to: one.to ?? '' })),
+  ]
 }
 
 /** An insurer that believes what it accepts, and nothing else: who is covered from when to when. */
 export function openInsurer() {
-  const covers = new Map<string, { from: string; to: string }[]>()
+  const covers = new Map<string, ReadLine[]>()
   return {
-    take({ action, id, benefit, from, to }: ReadLine): void {
-      const name = `${id} ${benefit}`
+    take(line: ReadLine): void {
+      const { action, id, who, benefit, from } = line
+      const name = `${id} ${who} ${benefit}`
       const known = covers.get(name) ?? []
       const at = known.findIndex(one => one.from === from)
       // A corrected first day belongs to the newest cover.
       const found = at >= 0 ? at : action === 'correct' ? known.length - 1 : -1
       if (action === 'void') known.splice(found, 1)
-      else if (found >= 0) known[found] = { from, to }
-      else known.push({ from, to })
+      else if (found >= 0) known[found] = line
+      else known.push(line)
       covers.set(name, known)
     },
-    covers: () =>
-      [...covers].flatMap(([name, all]) => all.map(({ from, to }) => `${name} ${from} ${to}`.trim())).sort(),
+    covers: () => [...covers.values()].flatMap(all => all.map(coverText)).sort(),
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
 import { recordAnswers } from '../../service/src/feeds/answer.ts'
 import { readCsvAnswers } from '../../service/src/feeds/answers-csv.ts'
 import { answersOf, readAcknowledgements } from '../../service/src/feeds/answers-x12.ts'
@@ -19,7 +20,17 @@ import { startFeeds } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { openCorrections } from './corrections.ts'
-import { type Held, type Life, openInsurer, type ReadLine, recount } from './quarter-recount.ts'
+import {
+  type Cents,
+  type Covered,
+  coversOf,
+  dayNumber,
+  type Held,
+  type Life,
+  openInsurer,
+  type ReadLine,
+  recount,
+} from './quarter-recount.ts'
 
 const zone = 'America/New_York'
 const START = Date.UTC(2027, 3, 6, 16)
@@ -27,16 +38,26 @@ const MOVED_IN = 300
 const LIVES = 200
 const MONTHS = ['2027-04', '2027-05', '2027-06']
 
-type Prices = Readonly<Record<'art' | 'books' | 'dental', number>>
-const first: Prices = { art: 1000, books: 617, dental: 1250 }
-const second: Prices = { art: 1100, books: 733, dental: 1250 }
-const premium: Prices = { art: 700, books: 401, dental: 900 }
-const FEE = 299
+type Prices = { readonly art: number; readonly books: number; readonly dental: Cents }
+const first: Prices = { art: 1000, books: 617, dental: [1250, 2107, 2351, 3303] }
+const second: Prices = { art: 1100, books: 733, dental: [1351, 2203, 2459, 3407] }
+const premium: Prices = { art: 700, books: 401, dental: [900, 1501, 1703, 2411] }
+const fees = { plus: 299, max: 503 }
+const tiers = [
+  { tier: 'me', who: [] },
+  { tier: 'mespouse', who: ['spouse'] },
+  { tier: 'mechildren', who: ['child'] },
+  { tier: 'family', who: ['spouse', 'child'] },
+]
 const insurerOf = { art: 'seaview', books: 'seaview', dental: 'harbor' } as const
 type Name = keyof Prices
 
 function catalogue(prices: Prices): string {
   const pair = (text: string) => ({ en: text, es: text })
+  const worthOf = (cost = 0, premium = 0) => ({
+    cost: { cents: cost, per: 'month', taken: { by: 'partner', how: pair('From your payout') } },
+    premium: { cents: premium, per: 'month' },
+  })
   return JSON.stringify({
     schema: 1,
     insurers: ['seaview', 'harbor'].map(insurer => ({
@@ -53,24 +74,22 @@ function catalogue(prices: Prices): string {
         benefittype: 'service',
       },
       ...{ sortorder: index, pays: pair('Much.'), notcovered: pair('Little.'), insurer: insurerOf[name] },
-      cost: { cents: prices[name], per: 'month', taken: { by: 'partner', how: pair('From your payout') } },
-      premium: { cents: premium[name], per: 'month' },
+      ...(name === 'dental'
+        ? {
+            covers: { spouse: {}, child: { maxage: 26 } },
+            tiers: tiers.map((tier, nth) => ({
+              ...tier,
+              ...worthOf(prices.dental[nth], premium.dental[nth]),
+            })),
+          }
+        : worthOf(prices[name], premium[name])),
       rules: [],
     })),
-    offers: [
-      {
-        ...{
-          offer: 'plus',
-          displayname: pair('Plus'),
-          description: pair('Plus'),
-          rank: 1,
-          fixed: [],
-          slots: 2,
-        },
-        ...{ selectable: ['art', 'books', 'dental'], fee: { cents: FEE, per: 'month' } },
-        ...{ firstmonth: 'daily', lastmonth: 'daily' },
-      },
-    ],
+    offers: (['plus', 'max'] as const).map((offer, nth) => ({
+      ...{ offer, displayname: pair(offer), description: pair(offer), rank: nth + 1, fixed: [], slots: 2 },
+      ...{ selectable: ['art', 'books', 'dental'], fee: { cents: fees[offer], per: 'month' } },
+      ...{ firstmonth: 'daily', lastmonth: 'daily' },
+    })),
   })
 }
 
@@ -90,6 +109,7 @@ const feeds = {
       x12834: {
         ...{ sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] },
         lines: { dental: 'DEN' },
+        tiers: { me: 'EMP', mespouse: 'ESP', mechildren: 'ECH', family: 'FAM' },
       },
     },
   ],
@@ -97,20 +117,34 @@ const feeds = {
 
 const stage = forAllTests(() => startFeeds({ startAt: START, catalogue: catalogue(first) }))
 
-function benefit(name: Name, from: string, to?: string, prices = first): Held {
-  const held = {
-    name,
-    isOffer: false,
-    from,
-    cents: prices[name],
-    premium: premium[name],
-    insurer: insurerOf[name],
-  }
-  return to === undefined ? held : { ...held, to }
+function always(cents: number): Cents {
+  return [cents, cents, cents, cents]
 }
-function offer(from: string, to?: string): Held {
-  const held = { name: 'plus', isOffer: true, from, cents: FEE, premium: 0, insurer: '' }
-  return to === undefined ? held : { ...held, to }
+function benefit(name: 'art' | 'books', from: string, to?: string, prices = first): Held {
+  const worth = { cents: always(prices[name]), premium: always(premium[name]) }
+  return { name, isOffer: false, from, to, ...worth, insurer: insurerOf[name] }
+}
+/** A change of who is covered keeps the prices under which the benefit began. */
+function dental(from: string, to?: string, covered: readonly Covered[] = []): Held {
+  const worth = { cents: first.dental, premium: premium.dental }
+  return { name: 'dental', isOffer: false, from, to, ...worth, insurer: insurerOf.dental, covered }
+}
+function offer(from: string, to?: string, name: keyof typeof fees = 'plus'): Held {
+  const worth = { cents: always(fees[name]), premium: always(0) }
+  return { name, isOffer: true, from, to, ...worth, insurer: '' }
+}
+const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' } as const
+const child = { relationship: 'child', firstname: 'Tim', lastname: 'King', dob: '2019-05-04' } as const
+/** Reaches 26 on May 15. */
+const grown = { ...child, firstname: 'Bob', dob: '2001-05-15' }
+const DENTAL = [{ name: 'dental' }]
+/** What becomes of a life is its kind; some have a family from the first day. */
+const KINDS = 8
+type Named = NonNullable<Parameters<Client['createUser']>[0]['dependants']>
+const familyOf: Readonly<Record<number, Named>> = {
+  3: [{ ...spouse, benefits: DENTAL }],
+  6: [spouse, child].map(one => ({ ...one, benefits: DENTAL })),
+  7: [{ ...grown, benefits: DENTAL }],
 }
 
 test('one quarter, whole: every cent, every line that an insurer was told and every event is as the script has it', async () => {
@@ -137,12 +171,21 @@ test('one quarter, whole: every cent, every line that an insurer was told and ev
   const movedIn = Array.from({ length: MOVED_IN }, (_, index) => {
     const since = `202${4 + (index % 3)}-0${1 + (index % 9)}-1${index % 10}`
     const name: Name = index % 2 === 0 ? 'art' : 'dental'
-    lives.push({
-      userid: `moved-${index}`,
-      chargedFrom: '2027-04',
-      held: [offer(since), benefit(name, since)],
-    })
-    return JSON.stringify({ userid: `moved-${index}`, ...person, offersince: since, benefits: [name] })
+    // Some with a spouse from the first day, and with a child who came later.
+    const isFamily = index % 6 === 1
+    const came = '2027-02-14'
+    const covered: Covered[] = [
+      { who: '01', from: since },
+      { who: '19', from: came },
+    ]
+    const held = name === 'art' ? benefit(name, since) : dental(since, undefined, isFamily ? covered : [])
+    lives.push({ userid: `moved-${index}`, chargedFrom: '2027-04', held: [offer(since), held] })
+    const dependants = [
+      { ...spouse, benefits: DENTAL },
+      { ...child, benefits: [{ name, startson: came }] },
+    ]
+    const member = { userid: `moved-${index}`, ...person, offersince: since, benefits: [name] }
+    return JSON.stringify({ ...member, ...(isFamily && { dependants }) })
   })
   async function* chunks() {
     yield Buffer.from(movedIn.join('\n'))
@@ -156,14 +199,14 @@ test('one quarter, whole: every cent, every line that an insurer was told and ev
   // April 8: two hundred lives begin, by bulk, each a line of it twice with one key.
   to('2027-04-08')
   const names = Array.from({ length: LIVES }, (_, index) => `life-${index}`)
+  const kindOf = (userid: string) => Number(userid.slice(5)) % KINDS
+  const those = (kind: number) => names.filter(userid => kindOf(userid) === kind)
   const lines = names.map(userid => ({
     ...{ operation: 'create' as const, key: `k-${userid}` },
-    body: { userid, ...person, benefits: ['art', 'dental'] },
+    body: { userid, ...person, benefits: ['art', 'dental'], dependants: familyOf[kindOf(userid)] ?? [] },
   }))
   for (const _ of [1, 2]) for await (const { status } of client.bulk(lines)) expect(status).toBe(200)
   for (const name of ['enrollment_successful', 'offer_activiation_successful']) expectEvent(name, LIVES)
-  const kindOf = (userid: string) => Number(userid.slice(5)) % 5
-  const those = (kind: number) => names.filter(userid => kindOf(userid) === kind)
   const each = async (kind: number, act: (userid: string) => Promise<unknown>) => {
     for (const userid of those(kind)) await act(userid)
   }
@@ -177,12 +220,24 @@ test('one quarter, whole: every cent, every line that an insurer was told and ev
   for (const answer of late) await answer?.()
   await settle()
 
-  // April 20: a fifth swaps for May, a fifth is cancelled to the end of the month.
+  // April 20: some swap for May, some are cancelled to the end of the month, some have a greater offer at once, and of some
+  // families only the spouse is to be covered from May on.
   to('2027-04-20')
   await each(0, userid =>
     client.swapBenefits({ userid, add: ['books'], remove: ['art'], previewonly: false }),
   )
   await each(1, userid => client.cancelUser({ userid, effective: 'endofperiod' }))
+  await each(5, userid => client.changeOffer({ userid, offername: 'max' }))
+  for (const name of ['offer_upgrade_successful', 'offer_activiation_successful'])
+    expectEvent(name, those(5).length)
+  const spouses = new Map<string, string>()
+  await each(6, async userid => {
+    const [one] = (await client.getDependants({ userid })).dependants
+    const dependants = one ? [one.dependantid] : []
+    spouses.set(userid, dependants[0] ?? '')
+    await client.changeCover({ userid, name: 'dental', dependants })
+  })
+  expectEvent('benefit_cover_changed', those(6).length)
   await settle()
   await monthEnd('2027-05-05')
   // May 10: new prices hold for newcomers, among them the benefits that somebody picks anew.
@@ -198,24 +253,60 @@ test('one quarter, whole: every cent, every line that an insurer was told and ev
     erasedIds.set((await client.getUser({ userid })).serviceid, userid)
     await client.eraseUser({ userid })
   })
+  // May 20: those with the greater offer have the lesser one again from June on. By then a child has grown too old.
+  to('2027-05-20')
+  await each(5, userid => client.changeOffer({ userid, offername: 'plus' }))
+  for (const name of ['offer_change_scheduled', 'offer_downgrade_successful', 'offer_activiation_successful'])
+    expectEvent(name, those(5).length)
+  expectEvent('benefit_cover_changed', those(7).length)
   await monthEnd('2027-06-05')
-  // June 8: an operator voids a fifth's benefit that was never wanted, of which April and May are final.
-  to('2027-06-08')
+  // June 8, with April and May final: an operator voids a benefit that was never wanted, says of spouses that they had died, and
+  // moves the first day of a family's benefit and the last one of another benefit.
+  const today = '2027-06-08'
+  to(today)
+  const daysTo = (day: string) => dayNumber(day) - dayNumber(today)
   await each(4, userid => correct(userid, { op: 'void', b: 'art' }))
+  await each(6, userid => {
+    const dead = { dependant: spouses.get(userid) ?? '', days: daysTo('2027-04-28') }
+    return correct(userid, { op: 'lastcovered', b: 'dental', ...dead })
+  })
+  await each(7, userid => correct(userid, { op: 'movestart', b: 'dental', days: daysTo('2027-04-15') }))
+  await each(7, userid => correct(userid, { op: 'moveend', b: 'art', days: daysTo('2027-05-20') }))
+  expectEvent('benefit_enrollment_corrected', [4, 6, 7, 7].flatMap(those).length)
   await monthEnd('2027-07-05')
 
   const start = '2027-04-08'
   for (const userid of names) {
     const kind = kindOf(userid)
-    const end = [undefined, '2027-04-30', '2027-05-10', '2027-05-12', undefined][kind]
-    const art =
-      kind === 0
-        ? [benefit('art', start, '2027-04-30'), benefit('books', '2027-05-01')]
-        : [benefit('art', start, end)]
+    const end = [undefined, '2027-04-30', '2027-05-10', '2027-05-12'][kind]
     // What an account brings at a boundary after a new catalogue has the new price; the swap began on May 1, before it.
+    const arts: Readonly<Record<number, Held[]>> = {
+      0: [benefit('art', start, '2027-04-30'), benefit('books', '2027-05-01')],
+      4: [],
+      7: [benefit('art', start, '2027-05-20')],
+    }
+    const dentals: Readonly<Record<number, Held>> = {
+      3: dental(start, end, [{ who: '01', from: start, to: end }]),
+      6: dental(start, end, [
+        { who: '01', from: start, to: '2027-04-28' },
+        { who: '19', from: start, to: '2027-04-30' },
+      ]),
+      7: dental('2027-04-15', end, [{ who: '19', from: '2027-04-15', to: '2027-05-31' }]),
+    }
+    const offers: Readonly<Record<number, Held[]>> = {
+      5: [
+        offer(start, '2027-04-20'),
+        offer('2027-04-20', '2027-05-31', 'max'),
+        offer('2027-06-01', undefined),
+      ],
+    }
     lives.push({
       userid,
-      held: [offer(start, end), ...(kind === 4 ? [] : art), benefit('dental', start, end)],
+      held: [
+        ...(offers[kind] ?? [offer(start, end)]),
+        ...(arts[kind] ?? [benefit('art', start, end)]),
+        dentals[kind] ?? dental(start, end),
+      ],
     })
   }
   lives.push({ userid: 'late', held: [offer('2027-05-10'), benefit('art', '2027-05-10', undefined, second)] })
@@ -249,9 +340,7 @@ test('one quarter, whole: every cent, every line that an insurer was told and ev
   const idOf = new Map([...serviceids].map(([serviceid, userid]) => [userid, serviceid]))
   for (const insurer of ['seaview', 'harbor'] as const) {
     const truth = lives.flatMap(({ userid, held }) =>
-      held
-        .filter(one => one.insurer === insurer)
-        .map(one => `${idOf.get(userid)} ${one.name} ${one.from} ${one.to ?? ''}`.trim()),
+      held.filter(one => one.insurer === insurer).flatMap(one => coversOf(idOf.get(userid) ?? '', one)),
     )
     expect(insurers[insurer].covers()).toEqual(truth.sort())
   }
@@ -344,7 +433,7 @@ function linesOfCsv(file: string): ReadLine[] {
   return [...readCsv(file)]
     .slice(1)
     .map(({ cells: [, action = '', id = '', name = '', from = '', to = ''] }) => {
-      return { action, id, benefit: name, from, to }
+      return { action, id, who: '', benefit: name, from, to, level: '' }
     })
 }
 
@@ -368,9 +457,11 @@ function linesOf834(file: string): ReadLine[] {
       return {
         action: coverageCodes[textOf(/^HD\*(\d+)/m)] ?? '',
         id: textOf(/^REF\*0F\*([^~]+)/m),
+        who: textOf(/^\*N\*(\d+)/) as ReadLine['who'],
         benefit: 'dental',
         from: day('348'),
         to: day('349'),
+        level: textOf(/^HD\*\d+\*\*DEN\*[^*~]*\*(\w+)/m),
       }
     })
 }
