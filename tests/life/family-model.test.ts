@@ -8,20 +8,19 @@ import { enrolBenefitOf } from '../../service/src/benefits/single.ts'
 import { swapBenefitsOf } from '../../service/src/benefits/swap.ts'
 import { addDays, DAY_MS, dateAt, type Instant } from '../../service/src/calendar/calendar.ts'
 import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
-import { tierFor } from '../../service/src/catalogue/tiers.ts'
 import {
   applyDueChanges,
   dueAt,
   projectPendingChanges,
 } from '../../service/src/membership/rules/apply-due.ts'
-import { correctEnrolment, movable } from '../../service/src/membership/rules/corrections.ts'
+import { correctCover, movableCovers } from '../../service/src/membership/rules/correct-cover.ts'
+import { correctEnrolment, movable, voidable } from '../../service/src/membership/rules/corrections.ts'
 import type { Dependant } from '../../service/src/membership/rules/dependant.ts'
 import { coveredAt, coveredNow, daysOf } from '../../service/src/membership/rules/family.ts'
 import { linesOf } from '../../service/src/membership/rules/history.ts'
 import type { Changed } from '../../service/src/membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../service/src/membership/rules/refusal.ts'
 import {
-  type Enrolment,
   heldEnrolment,
   isInForce,
   isLive,
@@ -117,6 +116,12 @@ class Life {
     return made
   }
 
+  /** What was seen of a benefit before is corrected. */
+  correct(benefit: string, made: Changed | Refusal): void {
+    if (this.write(made))
+      for (const [key, seen] of this.seen) if (seen.benefit === benefit) this.seen.delete(key)
+  }
+
   later(at: Instant): User {
     return applyDueChanges(this.user, at, this.terms).at(-1)?.after ?? this.user
   }
@@ -163,13 +168,7 @@ class Life {
       const children = people.filter(({ relationship }) => relationship === 'child')
       expect(people.length - children.length).toBeLessThanOrEqual(1)
       // The tier shown is that of those who are covered at this instant, and of nobody else.
-      const tiers = catalogue.benefits.get(held.benefit)?.tiers
-      const tier =
-        tiers &&
-        tierFor(
-          tiers,
-          coveredAt(held, this.now).map(({ relationship }) => relationship),
-        )?.tier
+      const tier = held.benefit === 'solo' ? undefined : tierOf(coveredAt(held, this.now))
       const view = shown.find(
         ({ name, state }) => name === held.benefit && ['enrolled', 'endscheduled'].includes(state),
       )
@@ -179,6 +178,14 @@ class Life {
       this.seen.set(`${this.now} ${benefit}`, { at: this.now, benefit, covered: idsOf(people).join() })
     }
   }
+}
+
+/** By the four tiers of the catalogue. */
+function tierOf(people: readonly { readonly relationship: string }[]): string {
+  const hasChild = people.some(({ relationship }) => relationship === 'child')
+  const hasSpouse = people.some(({ relationship }) => relationship !== 'child')
+  if (hasSpouse) return hasChild ? 'family' : 'mespouse'
+  return hasChild ? 'mechildren' : 'me'
 }
 
 function idsOf(people: readonly { readonly dependantId: string }[]): string[] {
@@ -216,6 +223,13 @@ const step = fc.oneof(
     months: fc.integer({ min: -14, max: 14 }),
   }),
   fc.record({ do: fc.constant('move' as const), nth: fc.nat(6), first: fc.integer({ min: -40, max: 40 }) }),
+  fc.record({ do: fc.constant('void' as const), nth: fc.nat(20) }),
+  fc.record({
+    do: fc.constant('moveDependant' as const),
+    nth: fc.nat(6),
+    which: fc.constantFrom('firstDay' as const, 'lastDay' as const),
+    days: fc.integer({ min: -60, max: 20 }),
+  }),
 )
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
@@ -296,12 +310,28 @@ function act(life: Life, one: Step): void {
     }
     case 'move': {
       const rows = movable(user)
-      const wrong: Enrolment | undefined = rows[one.nth % Math.max(1, rows.length)]
+      const wrong = rows[one.nth % Math.max(1, rows.length)]
       if (!wrong) return
       const firstDay = addDays(dateAt(now, terms.zone), one.first)
-      if (life.write(correctEnrolment(user, { kind: 'move', enrolmentId: wrong.id, firstDay }, now, terms)))
-        // What was seen before is corrected.
-        for (const [key, { benefit }] of life.seen) if (benefit === wrong.benefit) life.seen.delete(key)
+      const correction = { kind: 'move' as const, enrolmentId: wrong.id, firstDay }
+      life.correct(wrong.benefit, correctEnrolment(user, correction, now, terms))
+      return
+    }
+    case 'void': {
+      const wrong = voidable(user)[one.nth]
+      if (!wrong) return
+      const correction = { kind: 'void' as const, enrolmentId: wrong.id }
+      life.correct(wrong.benefit, correctEnrolment(user, correction, now, terms))
+      return
+    }
+    case 'moveDependant': {
+      const rows = movableCovers(user)
+      const wrong = rows[one.nth % Math.max(1, rows.length)]
+      if (!wrong) return
+      const { enrolment, covered } = wrong
+      const day = { [one.which]: addDays(dateAt(now, terms.zone), one.days) }
+      const correction = { enrolmentId: enrolment.id, dependantId: covered.dependantId, ...day }
+      life.correct(enrolment.benefit, correctCover(user, correction, now, terms))
       return
     }
   }

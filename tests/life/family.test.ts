@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { refusalOf } from '../api/refusal.ts'
+import { openCorrections } from './corrections.ts'
 import { familyCatalogue } from './family-catalogue.ts'
 import { type Stage, type StagePartner, startStage } from './stage.ts'
 
@@ -295,6 +296,35 @@ describe('swap, enroll, offers', () => {
     expect((await list())[1]?.benefits[0]?.endsattimestamp).toBe(december)
   })
 
+  test('a tier may change at the boundary of a swap: by age, and by a change that was planned', async () => {
+    const both = { ...bob, benefits: [{ name: 'dental' }, { name: 'hospital' }] }
+    const [aged = '', second = '', third = ''] = await createWith([both, grace, ada], {
+      benefits: ['hospital'],
+    })
+    await partner.to('2026-12-20T12:00')
+    await partner.events(userid)
+    const covered = [{ name: 'gym', dependants: [third] }]
+    await partner.client.swapBenefits({ userid, add: ['gym'], remove: ['hospital'], covered })
+    await cover('dental', [aged, second])
+    await partner.to('2027-01-02T12:00')
+    expect((await partner.get(userid)).benefits).toMatchObject([
+      { name: 'dental', state: 'enrolled', tier: 'mespouse', dependants: [second] },
+      { name: 'hospital', state: 'ended', tier: 'mechildren', dependants: [aged] },
+      { name: 'gym', state: 'enrolled', tier: 'mechildren', dependants: [third] },
+    ])
+    expect(await partner.names(userid)).toEqual([
+      'user_benefits_pendingswap',
+      'user_benefits_swap_successful',
+      'benefit_cover_changed',
+    ])
+    const tiersIn = async (month: string) =>
+      (await partner.client.listStatementLines({ month })).lines
+        .filter(({ kind }) => kind === 'benefit')
+        .map(({ name, tier, personcents }) => `${name} ${tier} ${personcents}`)
+    expect(await tiersIn('2026-12')).toEqual(['dental mechildren 2100', 'hospital mechildren 2100'])
+    expect(await tiersIn('2027-01')).toEqual(['dental mespouse 1900', 'gym mechildren 2100'])
+  })
+
   test('a swap is refused with people whom the benefit may not cover, who are unknown, or of another benefit', async () => {
     const [first = ''] = await createWith([grace])
     const swap = (name: string, id: string) =>
@@ -462,6 +492,23 @@ describe('a statement', () => {
     expect(await dentalOf('2026-10')).toMatchObject({ tier: 'mespouse', personcents: 1900 })
     const [header = '', row = ''] = await csvOf('2026-10')
     expect([header.split(',').at(-1), row.split(',').at(-1)]).toEqual(['tier', 'mespouse'])
+  })
+
+  test('of a final month is corrected by an adjustment, when somebody is told to have died before it', async () => {
+    const [dependant = ''] = await createWith([ofDental(grace)])
+    await partner.to('2026-12-09T12:00')
+    const correct = openCorrections(stage.service, { ...partner, zone: 'America/New_York' })
+    expect(await correct(userid, { op: 'lastcovered', b: 'dental', dependant, days: -45 })).toEqual({})
+    expect((await partner.client.listStatements({})).statements.map(({ status }) => status)).toEqual([
+      'open',
+      'final',
+      'final',
+    ])
+    expect(await dentalOf('2026-11')).toMatchObject({ tier: 'mespouse', personcents: 1900 })
+    expect((await linesOf('2026-12')).filter(({ name }) => name === 'dental')).toMatchObject([
+      { kind: 'benefit', tier: 'me', personcents: 1000 },
+      { kind: 'adjustment', about: '2026-11', tier: 'me', personcents: -900 },
+    ])
   })
 
   test('keeps what an erased user is charged for, and has no column without a tier', async () => {
