@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
-import { findSecrets } from '../../service/src/partners/secret-rows.ts'
+import { findSecrets } from '../../service/src/partners/directory.ts'
 import { keepPlans, onOneServer } from '../kept-plans.ts'
 import { oneConnection } from './one-connection.ts'
 

@@ -5,8 +5,12 @@ import { type MountContext, mountOperations } from '../http/mount.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
 import type { createServer } from '../http/server.ts'
 import type { Turns } from '../http/shedding/turns.ts'
-import { authenticatePartner, type Caller, type refuseFailures } from '../partners/authenticate.ts'
-import type { Callers } from '../partners/callers.ts'
+import {
+  authenticatePartner,
+  type Caller,
+  type Callers,
+  type refuseFailures,
+} from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { RateLimits } from '../partners/rate-limit.ts'
 import { findPartners } from '../partners/store.ts'

@@ -13,7 +13,7 @@ import type {
   CoverChange as WireCoverChange,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
-import { factClassesOf } from '../catalogue/fact-classes.ts'
+import { factClassesOf } from '../catalogue/eligibility.ts'
 import { type Handler, type OperationRequest, ReadyJson } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Reader, Reading } from '../membership/reading/reader.ts'

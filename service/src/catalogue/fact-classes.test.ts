@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { judgeBenefit, judgeHeldOffer } from './eligibility.ts'
-import { factClassesOf } from './fact-classes.ts'
+import { factClassesOf, judgeBenefit, judgeHeldOffer } from './eligibility.ts'
 import type { Catalogue, OfferRule } from './model.ts'
 import { parseCatalogue } from './parse.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readTimestamp } from './read-timestamp.ts'
+import { readTimestamp } from './sql.ts'
 
 test('every instant is read as it is from the text that PostgreSQL writes, finer parts cut off', () => {
   const instants = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })

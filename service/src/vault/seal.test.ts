@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { joinParts } from './parts.ts'
+import { joinParts } from './hash.ts'
 import { newKey, seal, unseal, unwrapKey, wrapKey } from './seal.ts'
 
 const key = newKey()

@@ -3,7 +3,7 @@
  * with a key for each user; deleting that key makes the data unreadable.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { joinParts } from './parts.ts'
+import { joinParts } from './hash.ts'
 import { randomBytes, randomNonce } from './uuid.ts'
 
 /**

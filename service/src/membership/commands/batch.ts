@@ -10,28 +10,42 @@ import {
   erasedName,
   keyName,
   type LoadedUser,
+  loadClockOffsets,
+  loadedUserOf,
+  loadKeys,
+  loadUsersWithDocuments,
   nameOf,
   nameOfUser,
   newLoadedUser,
   personOf,
+  type SeenKey,
+  seenKeyOf,
+  type UserRow,
 } from '../reading/load.ts'
 import { type DocumentKind, sealJson } from '../records/sealed.ts'
 import { type AppliedChange, afterChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
 import type { Person } from '../rules/person.ts'
 import { because, isRefusal, refuse } from '../rules/refusal.ts'
-import { newUser, type User } from '../rules/state.ts'
+import { newUser, type User, versionsOf } from '../rules/state.ts'
 import { bidFarewell } from '../saving/farewells.ts'
 import { retain } from '../saving/retain.ts'
 import { history, idempotencyKeys, type ReservedKey } from '../saving/tables.ts'
-import { addedTo, addRow, type BatchWrites, recordChange, removeRow, writeSealed } from '../saving/writes.ts'
+import {
+  addedTo,
+  addRow,
+  type BatchWrites,
+  noWrites,
+  recordChange,
+  removeRow,
+  writeSealed,
+} from '../saving/writes.ts'
 import { judgeKey } from './key-decisions.ts'
-import { type BatchContext, type BatchState, ReadTooEarly, readState } from './read-batch.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
 
 /** The decided commands of a batch, and the writes that they need. */
-export type DecidedBatch = {
+type DecidedBatch = {
   /**
    * `undefined`: left out of this batch and run again after it. Its userid is already inserted by another command of the
    * batch, and one statement cannot insert it twice; later commands of that user wait with it.
@@ -230,7 +244,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
 }
 
 /** A change that a command decided on, and the user that it changes. */
-export type DecidedChange = {
+type DecidedChange = {
   readonly change: Change
   /** The user as read; `undefined` for a new one, perhaps under the name of an erased one. */
   readonly own: LoadedUser | undefined
@@ -240,7 +254,7 @@ export type DecidedChange = {
 }
 
 /** The user after a change, with what is pending projected anew. */
-export function withPendingChanges(
+function withPendingChanges(
   context: Pick<ExecutorContext, 'terms'>,
   partner: Partner,
   { change, own, before, now }: DecidedChange,
@@ -259,30 +273,30 @@ export function withPendingChanges(
 const MOST_ENROLMENTS = 1000
 
 /** Why a change beyond that number is refused. */
-export const tooManyEnrolments = because(
+const tooManyEnrolments = because(
   'userid',
   'too_many',
   `userid has ${MOST_ENROLMENTS} enrollments, past and present, the most that a user can have`,
 )
 
 /** Whether a change would leave a user with more enrolments than anybody needs. */
-export function growsTooLarge(after: User, current: User | undefined): boolean {
+function growsTooLarge(after: User, current: User | undefined): boolean {
   const { length } = after.enrolments
   return length > MOST_ENROLMENTS && length > (current?.enrolments.length ?? 0)
 }
 
 /** A new user before its first change. */
-export function nothingYet(user: User): User {
+function nothingYet(user: User): User {
   const { partnerId, serviceId, userid, createdAt, designations } = user
   const nothing = newUser({ partnerId, serviceId, userid, at: createdAt })
   return designations.length === 0 ? nothing : { ...nothing, designations }
 }
 
 /** A command's key with its name within the batch, which is made once. */
-export type NamedKey = { readonly name: string; readonly reservation: KeyReservation }
+type NamedKey = { readonly name: string; readonly reservation: KeyReservation }
 
 /** The key of a reservation, with its name. */
-export function namedKey({ partnerId }: Partner, reservation: KeyReservation): NamedKey {
+function namedKey({ partnerId }: Partner, reservation: KeyReservation): NamedKey {
   return { name: keyName(partnerId, reservation.operation, reservation.keyHash), reservation }
 }
 
@@ -290,7 +304,7 @@ export function namedKey({ partnerId }: Partner, reservation: KeyReservation): N
  * The answer of a command whose key was seen before; `undefined` when the key is free. Throws `ReadTooEarly` when the
  * answer can be opened only after its user was read.
  */
-export function judgeSeenKey(
+function judgeSeenKey(
   state: BatchState,
   { name, reservation }: NamedKey,
   { command, loaded, now }: { command: Command<unknown>; loaded: LoadedUser | undefined; now: Instant },
@@ -313,7 +327,7 @@ export function judgeSeenKey(
 }
 
 /** Only a 2xx answer uses up a key; the answer is kept, sealed with the user's data key. */
-export function spendKey(
+function spendKey(
   state: BatchState,
   { name, reservation }: NamedKey,
   spent: { partner: Partner; user: User; now: Instant; reply: unknown },
@@ -341,4 +355,149 @@ export function spendKey(
   }
   addRow(state.writes, idempotencyKeys, entry)
   state.seenKeys.set(name, entry)
+}
+
+/** The state of a batch in memory: the users that were read, with the changes decided so far. */
+type BatchState = {
+  readonly context: BatchContext
+  /** The real time at which the batch was read. */
+  readonly real: Instant
+  readonly users: Map<string, LoadedUser>
+  readonly seenKeys: Map<string, SeenKey>
+  readonly clockOffsets: ReadonlyMap<string, number>
+  /** Commands for which nothing was read, because they are assumed to create a user, with a key that nobody has used. */
+  readonly unread: ReadonlySet<Command<unknown>>
+  readonly writes: BatchWrites
+  /** The users whose further commands run after this batch. */
+  readonly later: Set<string>
+}
+
+/**
+ * The decision needs what was not read: a key whose command was committed just after its user had been read, or a command
+ * that was assumed to create a user. All must be read again.
+ */
+export class ReadTooEarly extends Error {
+  override name = 'ReadTooEarly'
+}
+
+/** Reads the users and keys of all commands but the `unread` ones. */
+async function readState(
+  context: BatchContext,
+  commands: readonly Command<unknown>[],
+  unread: ReadonlySet<Command<unknown>>,
+): Promise<BatchState> {
+  const asked = unread.size === 0 ? commands : commands.filter(command => !unread.has(command))
+  const names = oncePerUser(asked).map(({ partner, userid }) => ({ partnerId: partner.partnerId, userid }))
+  const reservations = asked.flatMap(({ partner: { partnerId }, reservation }) =>
+    reservation ? [{ partnerId, operation: reservation.operation, keyHash: reservation.keyHash }] : [],
+  )
+  // In this order, so that a key's information about its user is at least as new as the user that was read, never
+  // older.
+  const [rows, keys, clockOffsets] =
+    asked.length > 0 || context.sandbox
+      ? await context.database.together(db =>
+          Promise.all([
+            names.length > 0 ? loadUsersWithDocuments(db, names) : [],
+            reservations.length > 0 ? loadKeys(db, reservations) : [],
+            context.sandbox
+              ? loadClockOffsets(
+                  db,
+                  commands.map(({ partner }) => partner),
+                )
+              : new Map<string, number>(),
+          ]),
+        )
+      : [[], [], new Map<string, number>()]
+  const users = new Map<string, LoadedUser>()
+  for (const row of [...rows, ...(await loadErased(context, asked, rows))]) {
+    const loaded = loadedUserOf(row)
+    users.set(nameOf(loaded.user), loaded)
+  }
+  await context.prepareTerms([...users.values()].flatMap(({ user }) => versionsOf(user)))
+  const seenKeys = new Map(
+    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
+  )
+  for (const command of asked) context.newcomers.learn(command, isUnknown(command, users, seenKeys))
+  const real = context.clock.real()
+  return { context, real, users, seenKeys, clockOffsets, unread, writes: noWrites(real), later: new Set() }
+}
+
+function isUnknown(
+  command: Command<unknown>,
+  users: ReadonlyMap<string, LoadedUser>,
+  seenKeys: ReadonlyMap<string, SeenKey>,
+): boolean {
+  if (users.has(nameOfUser(command))) return false
+  const { partner, reservation } = command
+  return !reservation || !seenKeys.has(keyName(partner.partnerId, reservation.operation, reservation.keyHash))
+}
+
+/**
+ * A userid without a user may belong to an erased user, who is stored under a hash of the userid. Commands that create
+ * a missing user do the same for an erased one, so they skip this look-up.
+ */
+async function loadErased(
+  context: BatchContext,
+  commands: readonly Command<unknown>[],
+  found: readonly UserRow[],
+): Promise<UserRow[]> {
+  const asked = commands.filter(command => !command.startsAnew)
+  if (asked.length === 0) return []
+  const known = new Set(found.map(row => nameOf({ partnerId: row.partner_id, userid: row.userid })))
+  const missing = oncePerUser(asked.filter(command => !known.has(nameOfUser(command))))
+  if (missing.length === 0) return []
+  const names = missing.map(({ partner, userid }) => ({
+    partnerId: partner.partnerId,
+    userid: erasedName(partner, userid),
+  }))
+  const rows = await loadUsersWithDocuments(context.database, names)
+  return rows.map(row => ({ ...row, userid: missing[row.place - 1]?.userid ?? row.userid }))
+}
+
+function oncePerUser(commands: readonly Command<unknown>[]): Command<unknown>[] {
+  return [...new Map(commands.map(command => [nameOfUser(command), command])).values()]
+}
+
+/**
+ * Says which commands may be decided without reading anything, because they very likely name a user and a key that do
+ * not exist yet, as almost all prefills do. Where that is wrong, the unique index of the users or of the keys fails the
+ * transaction, and the batch is read and decided again. So a guess can cost time, never a wrong answer. Without guesses a
+ * prefill costs 13 % more processor time (2026-11-28).
+ */
+type Newcomers = {
+  /** The commands of a batch for which nothing needs to be read at first. */
+  guess(commands: readonly Command<unknown>[]): ReadonlySet<Command<unknown>>
+  /** Learns whether the guess for a command was right, or would have been: its user and its key are new. */
+  learn(command: Command<unknown>, isNew: boolean): void
+}
+
+/** What a batch needs. */
+export type BatchContext = ExecutorContext & { readonly newcomers: Newcomers }
+
+/**
+ * How many commands are read after a wrong guess. A batch that was decided in vain costs about as much as reading eight
+ * batches, of some forty commands each.
+ */
+const READ_AFTER_A_MISS = 300
+
+/** Opens the guessing. A partner's commands of one kind are taken for new until one is not; the next 300 are then read. */
+export function openNewcomers(): Newcomers {
+  const toRead = new Map<string, number>()
+  return {
+    guess: commands =>
+      new Set(
+        commands.filter(command => command.startsAnew && (toRead.size === 0 || !toRead.has(kindOf(command)))),
+      ),
+    learn(command, isNew) {
+      if (!command.startsAnew) return
+      const kind = kindOf(command)
+      const left = isNew ? (toRead.get(kind) ?? 0) - 1 : READ_AFTER_A_MISS
+      if (left > 0) toRead.set(kind, left)
+      else toRead.delete(kind)
+    },
+  }
+}
+
+function kindOf({ partner, why }: Command<unknown>): string {
+  return `${partner.partnerId} ${why}`
 }

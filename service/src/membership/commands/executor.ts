@@ -6,8 +6,14 @@ import type { Query } from '../../db/sql.ts'
 import type { Command, CommandResult, ExecutorContext } from '../command.ts'
 import { nameOf, nameOfUser } from '../reading/load.ts'
 import { statementsOf } from '../saving/save.ts'
-import { decideBatch, PartialDecision, type Result } from './batch.ts'
-import { type BatchContext, openNewcomers, ReadTooEarly } from './read-batch.ts'
+import {
+  type BatchContext,
+  decideBatch,
+  openNewcomers,
+  PartialDecision,
+  ReadTooEarly,
+  type Result,
+} from './batch.ts'
 
 /** The only way to change users. */
 export type CommandExecutor = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Partner } from '../../partners/partner.ts'
 import type { Command } from '../command.ts'
-import { openNewcomers } from './read-batch.ts'
+import { openNewcomers } from './batch.ts'
 
 function commandOf(partnerId: string, more: Partial<Command<unknown>> = {}): Command<unknown> {
   const partner = { partnerId } as Partner
