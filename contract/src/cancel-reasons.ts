@@ -7,3 +7,4 @@ export const cancelReasons = [
   'duplicate',
   'mistake',
 ] as const
+export type CancelReason = (typeof cancelReasons)[number]

@@ -1,3 +1,4 @@
+import type { CancelReason } from '@benefit-enrolment/contract'
 import { boundaryAfter, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import type { Dependant } from '../membership/rules/dependant.ts'
@@ -201,7 +202,7 @@ function isStillAdmitted(benefit: Benefit | undefined, enrolment: Enrolment, ter
  */
 export function cancelAccount(
   user: User,
-  cancel: { effective: 'endofperiod' | 'immediate'; reason: string },
+  cancel: { effective: 'endofperiod' | 'immediate'; reason: CancelReason },
   now: Instant,
   terms: Terms,
 ): Changed {

@@ -1,4 +1,4 @@
-import { cancelReasons, errors } from '@benefit-enrolment/contract/names'
+import { type CancelReason, cancelReasons, errors } from '@benefit-enrolment/contract/names'
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import type { Query } from '../../db/sql.ts'
@@ -85,7 +85,7 @@ const timeWords = {
   nextperiod: 'At the next period',
 } as const
 
-function causeOf(form: URLSearchParams): (typeof cancelReasons)[number] {
+function causeOf(form: URLSearchParams): CancelReason {
   return cancelReasons.find(one => one === form.get('cause')) ?? 'voluntary'
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../membership/commands/find-refused-creates.ts'
 import { erasedName } from '../../membership/reading/load.ts'
 import { type SearchKind, searchHash } from '../../membership/records/sealed.ts'
+import type { UserStatus } from '../../membership/rules/state.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 
@@ -208,7 +209,7 @@ function foundOf(row: Row, by: FoundUser['by']): FoundUser {
 /** A found user as a list of several shows it. */
 export type NamedUser = FoundUser & {
   readonly userid: string
-  readonly status: string
+  readonly status: UserStatus
   /** When the person was last on the page, or else when the user last changed. */
   readonly lastSeenAt: Instant
 }
@@ -216,7 +217,7 @@ export type NamedUser = FoundUser & {
 /** The same users with what tells them apart. */
 export async function namedUsers(db: Executor, found: readonly FoundUser[]): Promise<NamedUser[]> {
   const partnerIds = [...new Set(found.map(one => one.partnerId))]
-  const rows = await db.query<Row & { userid: string; status: string; seen_at: Instant }>(sql`
+  const rows = await db.query<Row & { userid: string; status: UserStatus; seen_at: Instant }>(sql`
     select u.partner_id, u.service_id, u.userid, u.status, coalesce((
       select max(p.last_seen_at) from page_sessions p
       where p.partner_id = u.partner_id and p.userid = u.userid), u.updated_at) as seen_at

@@ -1,3 +1,4 @@
+import type { EventName } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
@@ -12,7 +13,7 @@ export type EventStory = EventRow & { readonly endpoints: readonly EndpointStory
 type EventRow = {
   event_id: string
   service_id: string
-  eventname: string
+  eventname: EventName
   /** `null`: it is about none. */
   benefit: string | null
 }

@@ -1,8 +1,9 @@
-import type { EnrolmentState } from '@benefit-enrolment/contract'
+import type { EnrolmentState, EventName } from '@benefit-enrolment/contract'
+import { type CancelReason, cancelReasons } from '@benefit-enrolment/contract/names'
 import type { Instant, Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { HistoryLine, Move, StoredLine, WhyDue } from '../../membership/rules/history.ts'
-import type { SwapPair, User } from '../../membership/rules/state.ts'
+import type { HistoryLine, Move, StoredLine, WhyOfLine } from '../../membership/rules/history.ts'
+import type { CloseReason, SwapPair, User, UserStatus } from '../../membership/rules/state.ts'
 import { displayNameOf, type Terms } from '../../membership/rules/terms.ts'
 import { viewMove } from '../../membership/rules/view.ts'
 import { writeDay } from './parts.ts'
@@ -10,7 +11,7 @@ import { writeDay } from './parts.ts'
 /** What a change wrote, or would write: its lines, and the events that it raised, each with the benefit that it is about. */
 type Told = {
   readonly lines: readonly StoredLine[]
-  readonly events?: readonly { readonly eventname: string; readonly benefit: string | null }[]
+  readonly events?: readonly { readonly eventname: EventName; readonly benefit: string | null }[]
 }
 
 /**
@@ -45,7 +46,7 @@ export function dayOfDue(lines: readonly HistoryLine[], at: Instant): Instant {
 }
 
 /** The events of an insurer's answer, and what the insurer did. */
-const ANSWERS: Readonly<Record<string, string>> = {
+const ANSWERS: Readonly<Partial<Record<EventName, string>>> = {
   benefit_insurer_accepted: 'accepted',
   benefit_insurer_refused: 'refused',
 }
@@ -72,11 +73,8 @@ function actOf(lines: readonly StoredLine[], of: Of): string | undefined {
     return `The person is enrolled${status.why === 'imported' ? ', imported,' : ''} on ${offerName(of.terms, offer)}.`
   const cancel = lines.find(line => line.what === 'pending cancel')
   if (cancel) return cancel.to === undefined ? endOfCancel(status?.to) : canceled(cancel.why)
-  // Of a cancel that is still to come the line has the bare reason.
   if (status?.to === 'cancelled')
-    return status.why.startsWith('cancel')
-      ? canceled(status.why.replace(/^cancel: /, ''))
-      : 'The membership is over.'
+    return status.why.startsWith('cancel') ? canceled(status.why) : 'The membership is over.'
   const swap = lines.find(line => line.what === 'swap')
   if (swap && first?.why === 'swap')
     return swap.to === undefined
@@ -84,20 +82,22 @@ function actOf(lines: readonly StoredLine[], of: Of): string | undefined {
       : swap.from
         ? 'The swap is changed.'
         : 'A swap is planned.'
-  return ACTS[first?.why as WhyDue]
+  return first && ACTS[first.why]
 }
 
-function endOfCancel(status: string | undefined): string {
+function endOfCancel(status: UserStatus | undefined): string {
   return status === 'cancelled' ? 'The cancellation takes effect.' : 'The cancellation is taken back.'
 }
 
-function canceled(reason: string): string {
-  const cause = reason === 'cancel' ? '' : ` because of ${cancelReasonWords(reason)}`
+/** Of a cancel that is still to come the line has the bare reason. */
+function canceled(why: WhyOfLine): string {
+  const reason = cancelReasons.find(one => why === one || why === `cancel: ${one}`)
+  const cause = reason === undefined ? '' : ` because of ${cancelReasonWords(reason)}`
   return `The membership is canceled${cause}.`
 }
 
 /** Acts that no line says better, by what they were made for. */
-const ACTS: Readonly<Partial<Record<WhyDue, string>>> = {
+const ACTS: Readonly<Partial<Record<WhyOfLine, string>>> = {
   prefill: 'The partner sends the person’s data.',
   'prefill expires': 'What the partner had sent is deleted.',
   'prefill expired': 'Nobody enrolled in 90 days: what the partner had sent is deleted.',
@@ -141,7 +141,7 @@ function ofMembership(
   const offer = (name: string) => offerName(of.terms, name)
   switch (move.what) {
     case 'user':
-      return move.to === 'none' ? [] : [`The person is ${STATUSES[move.to ?? ''] ?? move.to}.`]
+      return move.to === 'none' ? [] : [`The person is ${(move.to && STATUSES[move.to]) ?? move.to}.`]
     case 'offer':
       if (move.from === undefined) return [`${offer(move.to ?? '')} starts.`]
       return move.to === undefined ? [] : [`${offer(move.from)} becomes ${offer(move.to)}.`]
@@ -287,7 +287,7 @@ export type Of = {
 }
 
 /** The states whose names are not plain words already. */
-const STATES: Readonly<Record<string, string>> = {
+const STATES: Readonly<Partial<Record<EnrolmentState, string>>> = {
   enrolled: 'in force',
   endscheduled: 'in force, ends',
   scheduled: 'starts later',
@@ -297,7 +297,7 @@ const STATES: Readonly<Record<string, string>> = {
 }
 
 /** The statuses of a user whose names are not plain words already. */
-export const STATUSES: Readonly<Record<string, string>> = {
+export const STATUSES: Readonly<Partial<Record<UserStatus, string>>> = {
   none: 'not known',
   cancelled: 'canceled',
   registering: 'on the registration page',
@@ -328,28 +328,28 @@ export function offerName(terms: Terms, name: string): string {
 }
 
 /** The reason of a cancel in words; the API writes each as one. */
-export function cancelReasonWords(reason: string): string {
+export function cancelReasonWords(reason: CancelReason): string {
   return REASONS[reason] ?? reason
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Partial<Record<CancelReason, string>>> = {
   voluntary: 'own wish',
   employmentended: 'employment ended',
 }
 
 /** Why an enrollment is over, in words. */
-export function endReasonWords(reason: string): string {
+export function endReasonWords(reason: CloseReason): string {
   return END_REASONS[reason] ?? reason
 }
 
-const END_REASONS: Readonly<Record<string, string>> = {
+const END_REASONS: Readonly<Partial<Record<CloseReason, string>>> = {
   endsatage: 'ends at this age',
   ineligible: 'no longer admitted',
   cancelled: 'canceled',
 }
 
 /** A state of an enrollment in words. */
-export function stateWords(state: string): string {
+export function stateWords(state: EnrolmentState): string {
   return STATES[state] ?? state
 }
 

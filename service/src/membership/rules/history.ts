@@ -1,14 +1,17 @@
-import type { EnrolmentState } from '@benefit-enrolment/contract'
+import type { CancelReason, EnrolmentState } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AppliedChange } from './apply-due.ts'
 import { coveredNow, daysOf } from './family.ts'
 import {
+  type CloseReason,
   type Consent,
+  type CoverEndReason,
   type Covered,
   type Enrolment,
   hasCover,
   hasLength,
   isInForce,
+  type OwnEndReason,
   type SwapPair,
   type User,
   type UserStatus,
@@ -57,7 +60,7 @@ export type Why =
   | ('swap' | 'offer change' | 'offer change undone' | 'declined' | 'declined, with a reason')
   | (
       | 'cancel'
-      | `cancel: ${string}`
+      | `cancel: ${CancelReason}`
       | 'reinstate'
       | 'erase'
       | 'due'
@@ -65,18 +68,20 @@ export type Why =
       | 'beneficiaries named'
     )
   | ('correction: void' | 'correction: dates' | `consent by ${ConsentOnRecord}`)
-/** What a due change was for. */
-export type WhyDue =
-  | 'prefill expires'
-  | 'prefill expired'
-  | 'start'
-  | `cancel: ${string}`
-  | 'offer change'
-  | Why
 type ConsentOnRecord = NonNullable<Consent['channel']>
 
-/** A move as the history stores it; `why` is one of these, or the reason for which an enrolment ended. */
-export type StoredLine = Move & { readonly why: string }
+/**
+ * Why a line is there: what its command was made for; of what falls due, what that is; the reason of a cancel; or why an enrolment, or
+ * the cover of a dependant, is over.
+ */
+export type WhyOfLine =
+  | Why
+  | ('prefill expires' | 'prefill expired' | 'start' | 'pending change')
+  | NonNullable<Enrolment['pendingBy']>
+  | (CancelReason | CloseReason | OwnEndReason | CoverEndReason)
+
+/** A move as the history stores it. */
+export type StoredLine = Move & { readonly why: WhyOfLine }
 
 /** One line of a user's history: what changed, when, by whom and why. */
 export type HistoryLine = StoredLine & {
@@ -99,7 +104,7 @@ export function linesOfDue(changes: readonly AppliedChange[]): HistoryLine[] {
  */
 export function linesOf(applied: AppliedChange, who: Who, why: Why): StoredLine[] {
   const lines: StoredLine[] = []
-  const note = (move: Move, because: string = why) => {
+  const note = (move: Move, because: WhyOfLine = why) => {
     if (move.from !== move.to) lines.push(Object.assign(move, { why: because }))
   }
   const { before, after } = applied
@@ -168,7 +173,7 @@ function listVersion({ dependantsVersion }: User): string | undefined {
   return dependantsVersion?.toString()
 }
 
-type CoverMove = Move & { readonly why?: string | undefined }
+type CoverMove = Move & { readonly why?: WhyOfLine | undefined }
 
 /** Who came, who went, and what is pending of it. Nobody goes with the enrolment itself, whose own line says that it ended. */
 function coverMoves(earlier: Enrolment | undefined, enrolment: Enrolment): readonly CoverMove[] {
@@ -232,14 +237,14 @@ export function swapText(pairs: readonly SwapPair[] | undefined): string {
 }
 
 /** The reason for a due change of the user as a whole. */
-function whyOfDue({ before, after }: AppliedChange, why: Why): WhyDue {
-  if (after.status === 'cancelled') return `cancel: ${after.cancel?.reason ?? why}`
+function whyOfDue({ before, after }: AppliedChange, why: Why): WhyOfLine {
+  if (after.status === 'cancelled') return after.cancel ? `cancel: ${after.cancel.reason}` : why
   if (after.status === 'none') return 'prefill expired'
   if (before.pendingOffer && !after.pendingOffer) return 'offer change'
   return before.offer && !before.offer.inForce ? 'start' : why
 }
 
-function whyOf(enrolment: Enrolment, why: Why): string {
+function whyOf(enrolment: Enrolment, why: Why): WhyOfLine {
   return (
     enrolment.closeReason ??
     (enrolment.state === 'endscheduled' && enrolment.endsAt === enrolment.ownEnd?.at

@@ -1,4 +1,4 @@
-import type { EnrolmentState, EventName } from '@benefit-enrolment/contract'
+import type { CancelReason, EnrolmentState, EventName } from '@benefit-enrolment/contract'
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { Language, Relationship } from '../../catalogue/model.ts'
 
@@ -139,7 +139,7 @@ export type User = {
   readonly pendingOffer: { readonly name: string; readonly at: Instant } | undefined
   readonly swap: { readonly pairs: readonly SwapPair[]; readonly at: Instant } | undefined
   readonly cancel:
-    | { readonly at: Instant; readonly requestedAt: Instant; readonly reason: string }
+    | { readonly at: Instant; readonly requestedAt: Instant; readonly reason: CancelReason }
     | undefined
   readonly enrolments: readonly Enrolment[]
   readonly consents: readonly Consent[]

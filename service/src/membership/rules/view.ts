@@ -296,8 +296,8 @@ function movesAheadOf(enrolment: Enrolment): LineAhead[] {
   const waits = state === 'actionrequired'
   const ends = [endsAt, ownEnd?.at, waits ? actionDueAt : undefined].filter(at => at !== undefined)
   const end = ends.length === 0 ? undefined : Math.min(...ends)
-  const why =
-    end === ownEnd?.at ? (ownEnd?.reason ?? '') : waits && end === actionDueAt ? 'expired' : 'pending change'
+  const byItself = waits && end === actionDueAt ? 'expired' : 'pending change'
+  const why = ownEnd && end === ownEnd.at ? ownEnd.reason : byItself
   if (waits) {
     const to = pendingBy === 'swap' ? 'rejected' : 'withdrawn'
     return end === undefined ? [] : [{ at: end, what, benefit, from: state, to, why }]
