@@ -84,6 +84,31 @@ test('a start moves to an earlier day, and the timeline has both', async () => {
   expect(row?.count).toBe(1)
 })
 
+test('an erasure is shown before it is done, for no reason and by one alone; only what is done is on record as done', async () => {
+  await newUser('u-leave')
+  const found = async () => [await partner.client.getUser({ userid: 'u-leave' }), await events('u-leave')]
+  const before = await found()
+  const erase = ['user', 'erase', partner.partnerid, 'u-leave']
+  const shown = await runJson<Corrected>([...erase, '--dry-run'], sandbox.place)
+  expect(shown).toMatchObject({ dryrun: true, events: ['offer_cancel_successful', 'user_erased'] })
+  expect(shown.changes).toContainEqual({ what: 'user', from: 'active', to: 'erased' })
+  expect(shown.changes).toContainEqual({ what: 'benefit art', from: 'enrolled', to: 'ended' })
+  expect(await found()).toEqual(before)
+  expect(await sandbox.refusal(...erase)).toContain('--reason is needed')
+  expect(await sandbox.refusal(...erase, '--reason', 'by letter')).toContain('needs a second person')
+  await runJson([...erase, '--alone', '--reason', 'by letter'], sandbox.place)
+  const erased = await partner.client.getUser({ userid: 'u-leave' })
+  expect(erased.status).toBe('erased')
+  const recorded = await sandbox.database.query<{ action: string; result: string; because: boolean }>(sql`
+    select action, result, sealed_reason is not null as because from audit_log
+    where service_id = ${erased.serviceid} and actor_kind = 'command' order by entry_id`)
+  expect(recorded).toEqual([
+    { action: 'user erase --dry-run', result: 'done', because: false },
+    { action: 'user erase', result: 'refused', because: false },
+    { action: 'user erase alone', result: 'done', because: true },
+  ])
+})
+
 test('what cannot be is refused with a sentence, and changes nothing', async () => {
   await newUser('u-not')
   const before = await events('u-not')

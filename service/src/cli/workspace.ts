@@ -98,7 +98,8 @@ async function recorded<T>(
     times: 1,
     actorKind: 'command',
     actor: systemUser(),
-    action: input.command,
+    // What was only tried is not on record as done.
+    action: input.command + (input.flag('dry-run') ? ' --dry-run' : ''),
     result,
     ...record,
   })

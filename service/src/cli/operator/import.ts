@@ -43,10 +43,7 @@ export const importMembers: Command = {
     const [partnerId = '', path = ''] = input.positionals
     const left = await inWorkspace(input, async workspace => {
       const partner = await partnerIn(workspace, partnerId)
-      workspace.record({
-        sealedReason: sealReason(partner, undefined, reason),
-        ...(isDry && { action: 'import --dry-run' }),
-      })
+      workspace.record({ sealedReason: sealReason(partner, undefined, reason) })
       const bytes = await sizeOf(path)
       if (!isDry) await workspace.begin()
       const context = memberContext(workspace)
