@@ -31,7 +31,7 @@ async function emptyTrail() {
     addEntries(database, [{ ...operatorsEntry, partnerId, entryId: randomUUID(), at, times: 1 }])
   const keys = openBlockKeys(database, keyring)
   const findingsOf = async (partnerId: string, by: BlockKeys = keys) =>
-    faults((await verifyPartner(database, by, { partnerId, erased: new Set() })).findings)
+    faults((await verifyPartner(database, by, partnerId)).findings)
   return { database, keyring, keys, add, findingsOf }
 }
 
@@ -214,7 +214,7 @@ test('blocks of entries without a partner are compared after every key was rotat
   // With both keys in hand the marks are made anew, and then the old ones are gone.
   await markAnew(database, loadKeyring({ rootKey: `${after},${before}` }))
   const keys = openBlockKeys(database, loadKeyring({ rootKey: after }))
-  const compared = () => verifyPartner(database, keys, { partnerId: noPartner, erased: new Set() })
+  const compared = () => verifyPartner(database, keys, noPartner)
   expect(await compared()).toEqual({ rows: 1, findings: [] })
   await database.query(sql`update audit_log set actor = 'somebody'`)
   expect(faults((await compared()).findings)).toEqual(['audit_log altered'])

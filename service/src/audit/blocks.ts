@@ -63,9 +63,12 @@ export type Finding = {
 export async function verifyPartner(
   db: Executor,
   keys: BlockKeys,
-  { partnerId, erased }: { partnerId: string; erased: ReadonlySet<string> },
+  partnerId: string,
 ): Promise<{ rows: number; findings: Finding[] }> {
   const findings: Finding[] = []
+  const erasures = await db.query<{ service_id: string }>(sql`
+    select service_id from erasures where partner_id = ${partnerId}`)
+  const erased = new Set(erasures.map(row => row.service_id))
   let count = 0
   for (const source of auditedTables) {
     const found = (name: string, fault: Finding['fault']) => findings.push({ partnerId, source, name, fault })

@@ -9,9 +9,9 @@ import { partnerOf } from '../../partners/keys.ts'
 import type { Clock, Partner } from '../../partners/partner.ts'
 import { listPartners } from '../../partners/store.ts'
 import type { Keyring } from '../../vault/keyring.ts'
+import { livingUsers } from '../operator/members.ts'
 import { impactOn } from './impact.ts'
 import { addUser, type ImpactCounts, noCounts } from './impact-tally.ts'
-import { findUserNames } from './store.ts'
 
 /** What publishing a catalogue would do, as far as it has been counted. */
 export type Impact = {
@@ -52,11 +52,7 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
   }))
   for (const { partner, counts } of partners) {
     const now = clock.now(partner)
-    let last: string | undefined
-    for (;;) {
-      const names = await findUserNames(database, partner.partnerId, { after: last, limit: USERS_A_BATCH })
-      last = names.at(-1)?.serviceId
-      if (last === undefined) break
+    for await (const names of livingUsers(database, partner, USERS_A_BATCH)) {
       const users = (await loadUsersWithDocuments(database, names)).map(loadedUserOf)
       await before.prepareTerms(users.flatMap(({ user }) => versionsOf(user)))
       for (const loaded of users) {

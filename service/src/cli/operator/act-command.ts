@@ -1,10 +1,9 @@
 import { type Command, flag, type Input, neededText, type Option, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
-import { type Act, submitAct, type UserState, wordsOf } from '../../console/acts/act.ts'
+import { type Act, submitAct, tryAct, type UserState, wordsOf } from '../../console/acts/act.ts'
 import { certificateOf, wordsOfCertificate } from '../../console/acts/erase.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import type { ListedErasure } from '../../membership/erasure-list/list.ts'
-import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { viewMove } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
@@ -12,6 +11,9 @@ import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
 import { aloneOption, waiveSecondPerson } from './alone.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
+
+/** What is left to do for a user who was erased before. */
+const nothing = { lines: [], events: [], text: '' }
 
 /** An act of the console, and the form that an operator would post there. */
 export type ChosenAct = { readonly act: Act; readonly form: URLSearchParams }
@@ -61,9 +63,8 @@ export function actCommand({ name, summary, options, read }: ActOptions): Comman
         const moment = { user, now, terms: context.terms(partner, () => people.get('profile')) }
         const { act, form } = choose(moment)
         const isErased = user.status === 'erased'
-        const decided = isErased ? { user, events: [] } : act.decide(form, moment)
-        if (isRefusal(decided)) throw new OperatorError(wordsOf(decided))
-        const effect = effectOf(decided, moment, act.why(form))
+        const effect = isErased ? nothing : tryAct(act, form, moment)
+        if (isRefusal(effect)) throw new OperatorError(wordsOf(effect))
         const isNothing = effect.lines.length === 0
         let erasure: ListedErasure | undefined
         if (!isDry && (isErased || !isNothing)) {

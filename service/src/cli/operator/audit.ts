@@ -5,8 +5,8 @@ import { type AuditRow, listEntries, noPartner, partnersOnRecord } from '../../a
 import { type KeptHead, verifyHeads } from '../../audit/heads.ts'
 import { DAY_MS, formatTimestamp, parseTimestamp } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
+import { requirePartner } from '../../partners/administer.ts'
 import { listPartners } from '../../partners/store.ts'
 import { inWorkspace } from '../workspace.ts'
 
@@ -28,8 +28,7 @@ const verify: Command = {
         const own = heads.filter(head => head.partnerId === partnerId)
         compared += own.length
         findings.push(...(await verifyHeads(database, own, real() - config.auditKeepMs)))
-        const erased = await erasedUsers(database, partnerId)
-        const found = await verifyPartner(database, keys, { partnerId, erased })
+        const found = await verifyPartner(database, keys, partnerId)
         rows += found.rows
         findings.push(...found.findings)
       }
@@ -146,17 +145,8 @@ function shown(row: AuditRow): object {
 /** The named partner, or all partners, and last the entries that belong to no partner. */
 async function partnersOf(database: Database, input: Input): Promise<string[]> {
   const [named] = input.positionals
-  const known = (await listPartners(database)).map(row => row.partner_id)
-  if (named === undefined) return [...known, noPartner]
-  if (!known.includes(named.toLowerCase()))
-    throw new OperatorError(`There is no partner ${named}: see \`enrolment partner list\`.`)
-  return [named.toLowerCase()]
-}
-
-async function erasedUsers(database: Database, partnerId: string): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ service_id: string }>(sql`
-    select service_id from erasures where partner_id = ${partnerId}`)
-  return new Set(rows.map(row => row.service_id))
+  if (named !== undefined) return [(await requirePartner(database, named)).partner_id]
+  return [...(await listPartners(database)).map(row => row.partner_id), noPartner]
 }
 
 function dayGiven(input: Input, name: string): number | undefined {

@@ -19,7 +19,7 @@ import {
   listOperators,
   readConsoleUrl,
 } from '../../operators/store.ts'
-import { listPartners } from '../../partners/store.ts'
+import { requirePartner } from '../../partners/administer.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { fixKind, inWorkspace, type Workspace } from '../workspace.ts'
 
@@ -213,12 +213,8 @@ async function partnersOf(
   wanted: readonly string[],
 ): Promise<readonly string[] | undefined> {
   if (wanted.length === 0) return undefined
-  const known = new Set((await listPartners(database)).map(row => row.partner_id))
-  const ids = [...new Set(wanted.map(id => id.toLowerCase()))]
-  const unknown = ids.find(id => !known.has(id))
-  if (unknown !== undefined)
-    throw new OperatorError(`There is no partner ${unknown}: see \`enrolment partner list\`.`)
-  return ids
+  const rows = await Promise.all(wanted.map(id => requirePartner(database, id)))
+  return [...new Set(rows.map(row => row.partner_id))]
 }
 
 async function required({ database }: Workspace, name: string): Promise<Operator> {

@@ -15,10 +15,13 @@ import type { Partner } from '../../partners/partner.ts'
 import { deletePartner, deletePartnerRows } from '../../partners/remove.ts'
 import type { PartnerRow } from '../../partners/store.ts'
 import { erasureListOf } from '../operator/erasures.ts'
-import { memberContext, openMemberReader } from '../operator/members.ts'
+import { livingUsers, memberContext, openMemberReader } from '../operator/members.ts'
 import { reasonOption } from '../operator/user-records.ts'
 import { inWorkspace, systemUser, type Workspace } from '../workspace.ts'
 import { viewPartner } from './partner-settings.ts'
+
+/** How many users are read at a time. */
+const USERS_AT_ONCE = 500
 
 const exportAll: Command = {
   name: 'partner export',
@@ -44,12 +47,13 @@ const exportAll: Command = {
         // Recorded before the first line, because an export that is interrupted leaves the data of some users in the file.
         await begin()
         await file.write(`${JSON.stringify({ partner: viewPartner(row, []) })}\n`)
-        for await (const userid of livingUsers(database, partner)) {
-          const exported = await exportAllHeld({ database, reader, real }, partner, userid)
-          if (!exported) continue
-          await file.write(`${JSON.stringify(exported)}\n`)
-          users += 1
-        }
+        for await (const page of livingUsers(database, partner, USERS_AT_ONCE))
+          for (const { userid } of page) {
+            const exported = await exportAllHeld({ database, reader, real }, partner, userid)
+            if (!exported) continue
+            await file.write(`${JSON.stringify(exported)}\n`)
+            users += 1
+          }
         await file.sync()
       } finally {
         await file.close()
@@ -120,40 +124,27 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
   const list = await erasureListOf(config, dataDir)
   const executor = openCommandExecutor(memberContext(workspace))
   let count = 0
-  for await (const userid of livingUsers(database, partner)) {
-    const result = await executor.submit({
-      partner,
-      userid,
-      who: 'operator',
-      why: 'erase',
-      actor: systemUser(),
-      decide: ({ orNew, now, terms }) => ({
-        change: { user: eraseAccount(orNew(), now, terms()).user, events: [] },
-        answer: after => ({
-          serviceId: after.serviceId,
-          erasedAt: formatTimestamp(after.erasedAt ?? now),
+  for await (const page of livingUsers(database, partner, USERS_AT_ONCE))
+    for (const { userid } of page) {
+      const result = await executor.submit({
+        partner,
+        userid,
+        who: 'operator',
+        why: 'erase',
+        actor: systemUser(),
+        decide: ({ orNew, now, terms }) => ({
+          change: { user: eraseAccount(orNew(), now, terms()).user, events: [] },
+          answer: after => ({
+            serviceId: after.serviceId,
+            erasedAt: formatTimestamp(after.erasedAt ?? now),
+          }),
         }),
-      }),
-    })
-    if (!('reply' in result)) throw new Error('an erasure was refused')
-    await list?.note({ partnerId: partner.partnerId, ...result.reply })
-    count += 1
-  }
+      })
+      if (!('reply' in result)) throw new Error('an erasure was refused')
+      await list?.note({ partnerId: partner.partnerId, ...result.reply })
+      count += 1
+    }
   return count
-}
-
-/** The userids of all users who are not erased, read in small portions. */
-async function* livingUsers(database: Database, { partnerId }: Partner): AsyncGenerator<string> {
-  let after = ''
-  for (;;) {
-    const rows = await database.query<{ userid: string }>(sql`
-      select userid from users
-      where partner_id = ${partnerId} and is_current and status <> 'erased' and userid > ${after}
-      order by userid limit 500`)
-    for (const { userid } of rows) yield userid
-    if (rows.length === 0) return
-    after = rows.at(-1)?.userid ?? after
-  }
 }
 
 async function lastRetained(database: Database, partnerId: string): Promise<string | null> {

@@ -136,6 +136,16 @@ export const changeOffer: Act = {
 /** The acts that end, restore or change a membership. */
 export const membershipActs: readonly Act[] = [cancel, reinstate, changeOffer]
 
+/** What an act would do to a user as it is now, computed by the functions that make the change; or why not. */
+export function tryAct(
+  act: Act,
+  form: URLSearchParams,
+  of: UserState,
+): (Effect & { readonly change: Change }) | Refusal {
+  const change = act.decide(form, of)
+  return isRefusal(change) ? change : { change, ...effectOf(change, of, act.why(form)) }
+}
+
 /**
  * Makes the change of an act, in one transaction with `alongside`, so that nothing is ever done without a record. Refuses
  * as the rules do, and when the change would no longer have `effect`.
@@ -152,22 +162,20 @@ export async function submitAct(
   },
 ): Promise<Refusal | undefined> {
   const { act, form, actor, alongside, effect } = asked
-  const why = act.why(form)
   const result = await by.executor.submit<User>({
     partner,
     userid: user.userid,
     who: 'operator',
-    why,
+    why: act.why(form),
     actor,
     ...(by.requestId !== undefined && { requestId: by.requestId }),
     alongside,
     decide: ({ member, now, terms }) => {
       if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
-      const moment = { user: member.user, now, terms: terms() }
-      const change = act.decide(form, moment)
-      if (isRefusal(change)) return change
-      if (effectOf(change, moment, why).text !== effect) return refuse('preview_stale')
-      return { change, answer: after => after }
+      const tried = tryAct(act, form, { user: member.user, now, terms: terms() })
+      if (isRefusal(tried)) return tried
+      if (tried.text !== effect) return refuse('preview_stale')
+      return { change: tried.change, answer: after => after }
     },
   })
   if (isRefusal(result)) return result

@@ -1,12 +1,11 @@
 import { html, type Slot } from '../../http/html.ts'
-import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { operatorNames } from '../../operators/store.ts'
 import { releaseKind } from '../feeds/release.ts'
 import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
 import { ALLOWED_HOURS } from '../requests/store.ts'
 import { livingUser, ofWhom } from '../user-data/living-user.ts'
-import { type Act, membershipActs, showEffect, submitAct, wordsOf } from './act.ts'
+import { type Act, membershipActs, showEffect, submitAct, tryAct, wordsOf } from './act.ts'
 import { recordConsent } from './consent.ts'
 import { corrections } from './corrections.ts'
 import { erase } from './erase.ts'
@@ -58,9 +57,8 @@ function requestOf(act: Act, action: RequestKind['action']): RequestKind {
       const details = await livingUser(visit, request.serviceId ?? '')
       if (!details) return gone
       const form = formOf(request)
-      const changed = act.decide(form, details)
-      if (isRefusal(changed)) return { refused: wordsOf(changed) }
-      const effect = effectOf(changed, details, act.why(form))
+      const effect = tryAct(act, form, details)
+      if (isRefusal(effect)) return { refused: wordsOf(effect) }
       return {
         shown: html`${ofWhom(details)}${showEffect(effect, details)}${act.kept?.(form, details)}`,
         effect: effect.text,

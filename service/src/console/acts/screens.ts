@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { html } from '../../http/html.ts'
-import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/request.ts'
 import { record, recordAlongside } from '../screen/record.ts'
@@ -16,7 +15,7 @@ import {
 } from '../screen/screen.ts'
 import { type LivingUser, lookAtUser, ofWhom, requiredUser } from '../user-data/living-user.ts'
 import { actionForm, section } from '../views/parts.ts'
-import { type Act, showEffect, submitAct, wordsOf } from './act.ts'
+import { type Act, showEffect, submitAct, tryAct, wordsOf } from './act.ts'
 import { acts } from './all.ts'
 
 /** Changing a user: choose, see the effect, give the reason, do it. */
@@ -45,15 +44,15 @@ async function handlePost(visit: OperatorVisit): Promise<Answer> {
   const act = actOf(visit)
   const of = await requiredUser(visit)
   const { form, context, requestId, operator } = visit
-  const changed = act.decide(form, of)
-  const effect = isRefusal(changed) ? '' : effectOf(changed, of, act.why(form)).text
+  const tried = tryAct(act, form, of)
+  const effect = isRefusal(tried) ? '' : tried.text
   // Only the effect that was shown may happen: after a change of the user or the catalogue, or once the month in which it was
   // shown is over, the page shows the new effect first.
-  const isStale = !isRefusal(changed) && form.get('seen') !== seenOf(effect)
+  const isStale = !isRefusal(tried) && form.get('seen') !== seenOf(effect)
   if (!form.has('seen') || isStale) return preview(visit, act)
   const reason = reasonOf(visit)
   const { partner, serviceId } = of
-  if (!isRefusal(changed) && act.second && (await needsSecondPerson(visit, act.second)))
+  if (!isRefusal(tried) && act.second && (await needsSecondPerson(visit, act.second)))
     return askSecondPerson(visit, {
       action: act.second,
       partner,
@@ -78,20 +77,19 @@ async function handlePost(visit: OperatorVisit): Promise<Answer> {
   return { to: `/users/${serviceId}` }
 }
 
-/** The effect of an act, computed by the functions that make the change. */
+/** The page with the effect of an act. */
 async function preview(visit: OperatorVisit, act: Act): Promise<Answer> {
   const of = await lookAtUser(visit)
   const { form } = visit
-  const changed = act.decide(form, of)
-  if (isRefusal(changed))
+  const effect = tryAct(act, form, of)
+  if (isRefusal(effect))
     return {
       title: act.title,
       status: 409,
       body: html`${ofWhom(of)}
-<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
+<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(effect)}</p></section>
 <p><a href="${addressOf(of, act)}">Choose something else</a></p>`,
     }
-  const effect = effectOf(changed, of, act.why(form))
   const kept = choicesIn(form).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )

@@ -28,7 +28,7 @@ import {
   tag,
   when,
 } from '../views/parts.ts'
-import { erasedUsers, findEntries, type NamedEntry, signedUntil } from './store.ts'
+import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
@@ -195,10 +195,7 @@ function userIn(query: URLSearchParams): string | undefined {
 async function verify(visit: OperatorVisit): Promise<Answer> {
   const { database, keyring } = visit.context
   const { partner, partnerId } = await concerned(visit)
-  const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), {
-    partnerId,
-    erased: await erasedUsers(database, partnerId),
-  })
+  const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), partnerId)
   const isWhole = findings.length === 0
   await record(visit, { action: 'verify audit', result: isWhole ? 'whole' : 'altered', partner })
   return {

@@ -91,10 +91,3 @@ export function signedUntil(
     select distinct on (source) source, number, until_at from audit_blocks
     where partner_id = ${partnerId} order by source, number desc`)
 }
-
-/** The users of a partner who were erased: what an erasure removed from their rows is no fault of the record. */
-export async function erasedUsers(db: Executor, partnerId: string): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ service_id: string }>(sql`
-    select service_id from erasures where partner_id = ${partnerId}`)
-  return new Set(rows.map(row => row.service_id))
-}

@@ -1,4 +1,4 @@
-import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import { formatTimestamp, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -8,6 +8,11 @@ import { type RefusedCreate, refusedHash } from '../saving/refused-creates.ts'
 
 /** A refused create with its partner. */
 export type RefusedAt = RefusedCreate & { readonly partnerId: string }
+
+/** A refused create as exports and commands show it. */
+export function viewRefused({ at, requestId, code, reasons }: RefusedCreate) {
+  return { at: formatTimestamp(at), requestid: requestId, code, reasons }
+}
 
 type Row = {
   partner_id: string

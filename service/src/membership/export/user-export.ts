@@ -2,7 +2,7 @@ import { formatTimestamp, type Instant, timestampOrNull } from '../../calendar/c
 import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { findRefusedCreates } from '../commands/find-refused-creates.ts'
+import { findRefusedCreates, viewRefused } from '../commands/find-refused-creates.ts'
 import type { Reader } from '../reading/reader.ts'
 import { confirmationRecord } from '../records/confirmations.ts'
 import { readConsentRecords } from '../records/consents.ts'
@@ -64,12 +64,7 @@ export async function exportUser(
     covered: user.enrolments.flatMap(coveredRecords),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
-    refusedcreates: (await findRefusedCreates(database, partner, userid)).map(one => ({
-      at: formatTimestamp(one.at),
-      requestid: one.requestId,
-      code: one.code,
-      reasons: one.reasons,
-    })),
+    refusedcreates: (await findRefusedCreates(database, partner, userid)).map(viewRefused),
   }
 }
 
@@ -140,13 +135,12 @@ async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unkn
       birthdate_tries as birthdatetries, birthdate_tried_at as birthdatetriedat,
       completed_at as completedat, case when made_by is null then 'partner' else 'operator' end as madeby
     from page_sessions where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
-  const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
   return rows.map(row => ({
     ...row,
-    createdat: optional(row.createdat),
-    openedat: optional(row.openedat),
-    lastseenat: optional(row.lastseenat),
-    birthdatetriedat: optional(row.birthdatetriedat),
-    completedat: optional(row.completedat),
+    createdat: timestampOrNull(row.createdat),
+    openedat: timestampOrNull(row.openedat),
+    lastseenat: timestampOrNull(row.lastseenat),
+    birthdatetriedat: timestampOrNull(row.birthdatetriedat),
+    completedat: timestampOrNull(row.completedat),
   }))
 }
