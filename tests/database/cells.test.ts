@@ -3,7 +3,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { migrate, schemaState } from '../../service/src/db/migrate.ts'
-import { readMigrations, tablesOf } from '../../service/src/db/migrations.ts'
+import { readMigrations, tablesOf, tablesOfCells } from '../../service/src/db/migrations.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -24,12 +24,12 @@ async function openFresh(options: { empty?: boolean } = {}): Promise<Database> {
 
 test('what is in cells has the partner first in its primary key', async () => {
   const database = await openFresh()
-  const inCells = [...tablesOf(await readMigrations())].filter(([, place]) => place === 'in each cell')
+  const inCells = await tablesOfCells()
   const rows = await database.query<{ name: string; first: string }>(sql`
     select distinct c.relname as name, a.attname as first
     from pg_index i join pg_class c on c.oid = i.indrelid
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
-    where i.indisprimary and c.relname = any (${inCells.map(([name]) => name)}::text[])`)
+    where i.indisprimary and c.relname = any (${inCells}::text[])`)
   const others = rows.filter(({ name, first }) => name !== 'dispatchers' && first !== 'partner_id')
   expect(rows).toHaveLength(inCells.length)
   expect(others).toEqual([])

@@ -2,7 +2,7 @@ import { OperatorError } from '../operator-error.ts'
 import { namesOfCells } from './cells.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
-import { readMigrations, tablesOf } from './migrations.ts'
+import { tablesOfCells } from './migrations.ts'
 import { liftLimits, plain } from './session.ts'
 import { sql } from './sql.ts'
 
@@ -44,7 +44,7 @@ export async function setCell(db: Executor, partnerId: string, cell: string): Pr
  * another command has ended, and while another session has the partner: what a killed command had sent may still be under way.
  */
 export async function moveRows(database: Database, partnerId: string, wanted?: string): Promise<number> {
-  const tables = await tablesOfCells(database)
+  const tables = await tablesOfCells()
   return database.alone(async session => {
     await liftLimits(session)
     await session.query(plain('begin'))
@@ -67,17 +67,6 @@ export async function moveRows(database: Database, partnerId: string, wanted?: s
       )
     }
   })
-}
-
-/** The tables of a cell that have rows of partners, parents first. */
-async function tablesOfCells(db: Executor): Promise<readonly string[]> {
-  const [cell = ''] = await namesOfCells(db)
-  const rows = await db.query<{ name: string }>(sql`
-    select c.relname as name from pg_class c
-    join pg_attribute a on a.attrelid = c.oid and a.attname = 'partner_id' and not a.attisdropped
-    where c.relnamespace = ${cell}::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`)
-  const found = new Set(rows.map(({ name }) => name))
-  return [...tablesOf(await readMigrations()).keys()].filter(name => found.has(name))
 }
 
 /** The cell that has the rows of a partner, of which every partner has one. */

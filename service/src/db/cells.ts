@@ -5,7 +5,7 @@
  */
 import { uuidsIn } from './binary-array.ts'
 import { Unavailable } from './failure.ts'
-import { readMigrations, tablesOf } from './migrations.ts'
+import { readMigrations, tablesOfCells } from './migrations.ts'
 import type { Pool } from './pool.ts'
 import { plain } from './session.ts'
 import { type Query, sql } from './sql.ts'
@@ -44,7 +44,7 @@ type Read = { readonly names: readonly string[]; readonly partners: ReadonlyMap<
 export async function openCells(db: Executor, openPool: (cell: string) => Pool): Promise<Cells | undefined> {
   let known = await readCells(db)
   if (!known) return undefined
-  const tables = tablesOf(await readMigrations())
+  const tables = new Set(await tablesOfCells())
   let readAt = performance.now()
   let renewing: Promise<void> | undefined
   const pools = new Map<string, Pool>()
@@ -84,7 +84,7 @@ export async function openCells(db: Executor, openPool: (cell: string) => Pool):
     pools: () => [...pools.values()],
     poolOf,
     renew,
-    tables: new Set([...tables.keys()].filter(name => tables.get(name) === 'in each cell')),
+    tables,
     close: () => clearInterval(timer),
   }
 }

@@ -4,7 +4,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { OperatorError } from '../operator-error.ts'
 import { namesOfCells } from './cells.ts'
 import type { DatabaseAddress, Executor } from './database.ts'
-import { readMigrations, tablesOf } from './migrations.ts'
+import { readMigrations, tablesOf, tablesOfCells } from './migrations.ts'
 import { asVerified } from './pool.ts'
 import type { Query } from './sql.ts'
 
@@ -38,19 +38,20 @@ export async function copyDatabase(
 ): Promise<readonly CopiedTable[]> {
   await using source = await connect(from)
   await using destination = await connect(to)
-  const places = tablesOf(await readMigrations())
+  const tables = [...tablesOf(await readMigrations()).keys()]
+  const ofCells = new Set(await tablesOfCells())
   const ordered = await parentsFirst(
     source,
-    [...places.keys()].filter(name => name !== LAST),
+    tables.filter(name => name !== LAST),
   )
-  await empty(destination, ordered, name => places.get(name) === 'in each cell')
+  await empty(destination, ordered, name => ofCells.has(name))
   await source.rows('begin isolation level repeatable read read only')
   const partners = await divide(source, destination.cells)
   const order = [...ordered, LAST]
   const copied: CopiedTable[] = []
   for (const [index, table] of order.entries()) {
     await destination.rows('begin')
-    const isOfCells = places.get(table) === 'in each cell'
+    const isOfCells = ofCells.has(table)
     const columns = await columnsOf(destination, table)
     for (const cell of isOfCells ? source.cells : ['']) {
       await source.enter(cell)

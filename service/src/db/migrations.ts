@@ -51,6 +51,12 @@ export function tablesOf(migrations: readonly Migration[]): ReadonlyMap<string, 
   return tables
 }
 
+/** The tables of partners, parents first: on a cluster each cell has them. */
+export async function tablesOfCells(): Promise<string[]> {
+  const tables = tablesOf(await readMigrations())
+  return [...tables.keys()].filter(name => tables.get(name) === 'in each cell')
+}
+
 /** The lines that say where the tables that follow are. */
 const PLACES: ReadonlyMap<string, PartPlace> = new Map([
   ['-- On every node of a cluster.', 'on every node'],
