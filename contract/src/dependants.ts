@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { forms, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { forms, OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { described, shape, string } from './shape.ts'
 
@@ -81,13 +81,7 @@ export type Dependant = Static<typeof Dependant>
 
 /** A dependant in a list that replaces the present one. */
 export const GivenDependant = shape('GivenDependant', {
-  dependantid: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      'x-rule': 'must be at most 64 characters',
-      description: 'Absent or "": a new dependant',
-    }),
-  ),
+  dependantid: optionalText(64, { description: 'Absent or "": a new dependant' }),
   ...dependantFields,
 })
 

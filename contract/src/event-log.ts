@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { exampleEvent } from './events.ts'
-import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
 import { CurrentOfferDetails } from './user.ts'
@@ -88,13 +88,10 @@ export const listEvents = operation({
     'the end when `events` is empty and `next` is the `after` that you sent; continue from there later. An event is kept ' +
     'for 30 days, and longer while it waits for an endpoint.',
   query: parameters({
-    after: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        'x-rule': 'must be the `next` of an earlier answer',
-        description: 'A cursor',
-      }),
-    ),
+    after: optionalText(200, {
+      'x-rule': 'must be the `next` of an earlier answer',
+      description: 'A cursor',
+    }),
     userid: Type.Optional(Userid),
     eventname: Type.Optional(
       Type.Enum(eventNames, {

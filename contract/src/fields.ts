@@ -57,8 +57,11 @@ const genders = ['M', 'F', 'X', 'U', 'N', 'O'] as const
 const genderRule = 'must be one of M, F, X, U, N, O'
 const stateRule = 'must be a two-letter USPS code in capitals, like FL'
 
-/** A text of at most this many characters that may be left out. */
-export function optionalText(maxLength: number, more: { readonly description?: string } = {}) {
+/** A text of at most this many characters that may be left out; a rule of its own takes the place of that of its length. */
+export function optionalText(
+  maxLength: number,
+  more: { readonly description?: string; readonly 'x-rule'?: string } = {},
+) {
   return Type.Optional(
     Type.String({ maxLength, 'x-rule': `must be at most ${maxLength} characters`, ...more }),
   )

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { optionalText } from './fields.ts'
 
 /** How deliveries are authorized (contract §10). */
 export const kinds = ['basic', 'bearer', 'oauth2'] as const
@@ -12,56 +13,34 @@ export const gatewayFields = {
         '`basic` (default) with `username` and `password`; `bearer` with `token`; `oauth2` with `tokenurl`, `clientid`, `clientsecret` and perhaps `scope`: client credentials, whose token we fetch and keep until it expires',
     }),
   ),
-  username: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      'x-rule': 'must be 1 to 255 characters without a colon and control characters',
-      description: 'User name of the Basic credentials that we send',
-    }),
-  ),
-  password: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      'x-rule': 'must be 1 to 255 characters without control characters',
-      description: 'Password of the Basic credentials that we send; never shown',
-    }),
-  ),
-  token: Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      'x-rule': 'must be 1 to 4,096 visible ASCII characters',
-      description: 'The bearer token that we send; never shown',
-    }),
-  ),
-  tokenurl: Type.Optional(
-    Type.String({
-      maxLength: 2048,
-      'x-rule': 'must be an https address of at most 2,048 characters',
-      description:
-        'The token endpoint, by the rules of `url`; we ask it as RFC 6749 §4.4 says, by HTTP Basic',
-    }),
-  ),
-  clientid: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be 1 to 1,024 ASCII characters',
-      description: 'Our client id there',
-    }),
-  ),
-  clientsecret: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be 1 to 1,024 ASCII characters',
-      description: 'Our client secret there; never shown',
-    }),
-  ),
-  scope: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be scopes separated by spaces',
-      description: 'The scopes to ask for there',
-    }),
-  ),
+  username: optionalText(255, {
+    'x-rule': 'must be 1 to 255 characters without a colon and control characters',
+    description: 'User name of the Basic credentials that we send',
+  }),
+  password: optionalText(255, {
+    'x-rule': 'must be 1 to 255 characters without control characters',
+    description: 'Password of the Basic credentials that we send; never shown',
+  }),
+  token: optionalText(4096, {
+    'x-rule': 'must be 1 to 4,096 visible ASCII characters',
+    description: 'The bearer token that we send; never shown',
+  }),
+  tokenurl: optionalText(2048, {
+    'x-rule': 'must be an https address of at most 2,048 characters',
+    description: 'The token endpoint, by the rules of `url`; we ask it as RFC 6749 §4.4 says, by HTTP Basic',
+  }),
+  clientid: optionalText(1024, {
+    'x-rule': 'must be 1 to 1,024 ASCII characters',
+    description: 'Our client id there',
+  }),
+  clientsecret: optionalText(1024, {
+    'x-rule': 'must be 1 to 1,024 ASCII characters',
+    description: 'Our client secret there; never shown',
+  }),
+  scope: optionalText(1024, {
+    'x-rule': 'must be scopes separated by spaces',
+    description: 'The scopes to ask for there',
+  }),
   headers: Type.Optional(
     Type.Unsafe<Record<string, string>>({
       type: 'object',
@@ -77,21 +56,15 @@ export const gatewayFields = {
         'At most 10 headers of your own, such as the key of a gateway: none that a delivery has itself, none of the connection, no `Host`. Values are never shown. They replace all that were set before',
     }),
   ),
-  clientcertificate: Type.Optional(
-    Type.String({
-      maxLength: 16384,
-      'x-rule': 'must be a certificate in PEM',
-      description:
-        'The certificate that we present where the endpoint asks for one (mTLS): PEM, its intermediates after it; with `clientkey`. `none`, alone, takes it away',
-    }),
-  ),
-  clientkey: Type.Optional(
-    Type.String({
-      maxLength: 16384,
-      'x-rule': 'must be a private key in PEM',
-      description: 'The key of `clientcertificate`, without a passphrase; never shown',
-    }),
-  ),
+  clientcertificate: optionalText(16384, {
+    'x-rule': 'must be a certificate in PEM',
+    description:
+      'The certificate that we present where the endpoint asks for one (mTLS): PEM, its intermediates after it; with `clientkey`. `none`, alone, takes it away',
+  }),
+  clientkey: optionalText(16384, {
+    'x-rule': 'must be a private key in PEM',
+    description: 'The key of `clientcertificate`, without a passphrase; never shown',
+  }),
   ratelimit: Type.Optional(
     Type.Number({
       minimum: 0,

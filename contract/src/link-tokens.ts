@@ -27,15 +27,10 @@ export const LinkTokenRequest = shape('LinkTokenRequest', {
     Type.Enum([...linkPurposes, ''], { 'x-rule': `must be one of ${linkPurposes.join(', ')}` }),
   ),
   offername: optionalText(64),
-  deeplinkdata: Type.Optional(
-    Type.String({
-      maxLength: 500,
-      'x-rule': 'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
-    }),
-  ),
-  redirecturl: Type.Optional(
-    Type.String({ maxLength: 2048, 'x-rule': 'must equal a registered redirect address exactly' }),
-  ),
+  deeplinkdata: optionalText(500, {
+    'x-rule': 'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
+  }),
+  redirecturl: optionalText(2048, { 'x-rule': 'must equal a registered redirect address exactly' }),
   origins: Type.Optional(
     Type.Array(
       Type.String({ minLength: 1, maxLength: 300, 'x-rule': 'must equal a registered origin exactly' }),
@@ -118,12 +113,8 @@ export const exchangeResult = operation({
   body: shape(
     'ResultRequest',
     {
-      resulttoken: Type.Optional(
-        Type.String({ maxLength: 300, 'x-rule': 'must be the result token that onSuccess or onExit got' }),
-      ),
-      sessionid: Type.Optional(
-        Type.String({ maxLength: 64, 'x-rule': 'must be the sessionid of a link token' }),
-      ),
+      resulttoken: optionalText(300, { 'x-rule': 'must be the result token that onSuccess or onExit got' }),
+      sessionid: optionalText(64, { 'x-rule': 'must be the sessionid of a link token' }),
     },
     { minProperties: 1, ...refusedWith({ resulttoken: [{ sessionid: {} }] }) },
   ),

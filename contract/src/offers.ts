@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { CodeName, Timestamp, Userid } from './fields.ts'
+import { CodeName, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { FieldProblem } from './problem.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
@@ -19,7 +19,7 @@ const changeFields = {
 /** The request of Upgrade/Downgrade User (contract §8). */
 export const ChangeOffer = shape('ChangeOffer', {
   ...changeFields,
-  previewid: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be the previewid of a preview' })),
+  previewid: optionalText(64, { 'x-rule': 'must be the previewid of a preview' }),
 })
 /** The shape of {@link ChangeOffer}. */
 export type ChangeOffer = Static<typeof ChangeOffer>
