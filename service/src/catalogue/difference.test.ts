@@ -36,14 +36,14 @@ test('what is new, gone and changed is told in words, field by field', () => {
     expect.arrayContaining([
       'benefit care: : care → ',
       'benefit zeal: :  → zeal',
-      'benefit extra: rule state_left_out: all states but NY → all states but NY, VT',
-      'benefit extra: rule too_old:  → ages 0 to 64',
+      'benefit extra: rules state_left_out states: notin NY → notin NY, VT',
+      'benefit extra: rules too_old age:  → max 64',
       'benefit gold: consent version: v1 → v2',
       'offer top: selectable: art, books, care, dental, eyes, fit → art, books, dental, eyes, fit',
     ]),
   )
   const back = differencesOf(read(next), read(lifeCatalogue)).map(lineOf)
-  expect(back).toContain('benefit extra: rule too_old: ages 0 to 64 → ')
+  expect(back).toContain('benefit extra: rules too_old age: max 64 → ')
 })
 
 test('long texts are shown from shortly before they part', () => {

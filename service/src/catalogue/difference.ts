@@ -1,15 +1,4 @@
-import {
-  type Benefit,
-  type Bilingual,
-  type Catalogue,
-  type Covers,
-  howToUse,
-  LANGUAGES,
-  type Offer,
-  type Price,
-  type Rule,
-  type Worth,
-} from './model.ts'
+import type { Benefit, Catalogue, Offer, Price } from './model.ts'
 
 /** One difference between two catalogues, in words: `from` is empty for something new, `to` for something removed. */
 export type Difference = {
@@ -24,8 +13,8 @@ export type Difference = {
 /** The differences of two catalogues, benefits before offers, each by name; [] when their content is equal. */
 export function differencesOf(before: Catalogue, after: Catalogue): Difference[] {
   return [
-    ...compareAll('benefit', before.benefits, after.benefits, benefitFields),
-    ...compareAll('offer', before.offers, after.offers, offerFields),
+    ...compareAll('benefit', before.benefits, after.benefits),
+    ...compareAll('offer', before.offers, after.offers),
   ]
 }
 
@@ -47,159 +36,63 @@ export function shortened({ from, to }: Pick<Difference, 'from' | 'to'>): { from
   return { from: excerpt(from), to: excerpt(to) }
 }
 
-type Fields = ReadonlyMap<string, string>
-
-function compareAll<T extends { readonly displayname: Bilingual }>(
+function compareAll<T extends Benefit | Offer>(
   kind: Difference['kind'],
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
-  fieldsOf: (one: T) => Fields,
 ): Difference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
   return names.flatMap(name => {
     const [was, is] = [before.get(name), after.get(name)]
     if (!was || !is)
       return [{ kind, name, field: '', from: was?.displayname.en ?? '', to: is?.displayname.en ?? '' }]
-    const [from, to] = [fieldsOf(was), fieldsOf(is)]
+    const [from, to] = [new Map(fieldsOf('', was)), new Map(fieldsOf('', is))]
     return [...new Set([...from.keys(), ...to.keys()])]
       .filter(field => from.get(field) !== to.get(field))
       .map(field => ({ kind, name, field, from: from.get(field) ?? '', to: to.get(field) ?? '' }))
   })
 }
 
-function benefitFields(benefit: Benefit): Fields {
-  const { covers, consent, documents, endsatage, insurer, waitingperiod } = benefit
-  const use = howToUse(benefit)
-  return filled([
-    ...texts('displayname', benefit.displayname),
-    ...texts('description', benefit.description),
-    ['icon', benefit.icon],
-    ['benefittype', benefit.benefittype],
-    ['sortorder', String(benefit.sortorder)],
-    ...texts('pays', benefit.pays),
-    ...texts('notcovered', benefit.notcovered),
-    ...(benefit.tiers ?? []).flatMap((tier): Entry[] => [
-      [`tier ${tier.tier}`, ['holder', ...tier.who].join(' and ')],
-      ...worthTexts(`tier ${tier.tier}: `, tier),
-    ]),
-    ['covers', covers && coversText(covers)],
-    ...worthTexts('', benefit),
-    ...ruleTexts(benefit.rules),
-    ['consent version', consent?.version],
-    ...texts('consent', consent?.text),
-    ['endsatage', endsatage?.toString()],
-    ['insurer', insurer?.name],
-    ['policy', benefit.policy],
-    ['plancode', benefit.plancode],
-    ...texts('insurer licence', insurer?.licence),
-    ...texts('how to use it', use?.text),
-    ['how to use it: phone', use?.phone],
-    ['how to use it: url', use?.url],
-    ['how to use it: email', use?.email],
-    ['how to use it: within', use?.within && `${use.within.days} days`],
-    ...(documents ?? []).map((one): Entry => [`document ${documentName(one)}`, documentText(one)]),
-    ['waitingperiod', waitingperiod && `${waitingperiod.days} days`],
-    ...texts('waitingperiod', waitingperiod?.text),
-    ['beneficiaries', benefit.beneficiaries],
-  ])
-}
+type Group = Readonly<Record<string, unknown>>
 
-function offerFields(offer: Offer): Fields {
-  const { from, until } = offer.availability ?? {}
-  return filled([
-    ...texts('displayname', offer.displayname),
-    ...texts('description', offer.description),
-    ['rank', String(offer.rank)],
-    ['fixed', offer.fixed.join(', ') || 'none'],
-    ['selectable', offer.selectable.join(', ') || 'none'],
-    ['slots', String(offer.slots)],
-    ['cutoffhours', String(offer.cutoffhours)],
-    ['fee', offer.fee && priceText(offer.fee)],
-    ['firstmonth', offer.firstmonth],
-    ['lastmonth', offer.lastmonth],
-    ['open to newcomers from', from],
-    ['open to newcomers until', until],
-    ...ruleTexts(offer.rules),
-  ])
-}
-
-function worthTexts(of: string, { cost, premium, amount }: Partial<Worth>): Entry[] {
-  return [
-    [`${of}cost`, cost && priceText(cost)],
-    ...texts(`${of}cost taken`, cost?.taken?.how),
-    [`${of}premium`, premium && priceText(premium)],
-    [`${of}amount`, amount && `${dollars(amount.cents)}${amount.per ? ` a ${amount.per}` : ' once'}`],
-  ]
-}
-
-function coversText({ spouse, domesticpartner, child }: Covers): string {
-  const most = child?.most === undefined ? '' : `, ${child.most} at most`
-  return [
-    spouse && 'spouse',
-    domesticpartner && 'domestic partner',
-    child && `children below ${child.maxage}${most}`,
-  ]
-    .filter(Boolean)
-    .join('; ')
-}
-
-type Entry = readonly [field: string, text: string | undefined]
-
-function filled(entries: readonly Entry[]): Fields {
-  return new Map(entries.flatMap(([field, text]) => (text === undefined ? [] : [[field, text] as const])))
-}
-
-function texts(field: string, text: Bilingual | undefined): Entry[] {
-  return LANGUAGES.map(language => [`${field} (${language})`, text?.[language]])
-}
-
-function ruleTexts(rules: readonly Rule[]): Entry[] {
-  return rules.flatMap(rule => [
-    [`rule ${rule.code}`, conditionOf(rule)],
-    ...texts(`rule ${rule.code}`, rule.text),
-  ])
-}
-
-/** What a rule admits, in words. */
-function conditionOf(rule: Rule): string {
-  switch (rule.kind) {
-    case 'age':
-      return `ages ${rule.min ?? 0} to ${rule.max ?? 'any'}`
-    case 'states':
-      return rule.in ? `states ${rule.in.join(', ')}` : `all states but ${(rule.notin ?? []).join(', ')}`
-    case 'zips':
-      return [
-        rule.in && `ZIP codes ${rule.in.join(', ')}`,
-        rule.prefixes && `ZIP codes that begin with ${rule.prefixes.join(', ')}`,
-        rule.notin && `not ZIP codes ${rule.notin.join(', ')}`,
-        rule.notprefixes && `not ZIP codes that begin with ${rule.notprefixes.join(', ')}`,
-      ]
-        .filter(Boolean)
-        .join('; ')
-    case 'offers':
-      return `holders of ${rule.in.join(', ')}`
+/** What a value says, by the keys that lead to it in a catalogue file; what stands in a list goes by its own name. */
+function fieldsOf(field: string, value: unknown): (readonly [field: string, text: string])[] {
+  if (isWord(value)) return [[field, textOf(value)]]
+  if (Array.isArray(value))
+    return value.flatMap((one: Group) => {
+      const [name, rest] = named(one)
+      return fieldsOf(`${field} ${name}`, rest)
+    })
+  const group = value as Group
+  if ('cents' in group) {
+    const { cents, per, taken } = group as Partial<Price>
+    const price = [cents ? dollars(cents) : 'nothing', per && `a ${per}`, taken && `taken by the ${taken.by}`]
+    const how = taken ? fieldsOf(`${field} taken`, taken.how) : []
+    return [[field, price.filter(Boolean).join(' ')], ...how]
   }
+  const members = Object.entries(group)
+  if (!('en' in group) && members.every(([, member]) => isWord(member)))
+    return [[field, members.map(([key, member]) => `${key} ${textOf(member)}`).join('; ') || 'yes']]
+  return members.flatMap(([key, member]) => fieldsOf(`${field} ${key}`.trim(), member))
 }
 
-function priceText({ cents, per, taken }: Price): string {
-  const price = cents === 0 ? 'nothing' : `${dollars(cents)} a ${per}`
-  return taken ? `${price}, taken by the ${taken.by}` : price
+function isWord(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every(isWord)
+  return typeof value !== 'object'
+}
+
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+/** A tier, a rule or a document of a benefit, with what tells it apart; a rule in the form that it has in the file. */
+function named({ tier, code, kind, text, ...rest }: Group): readonly [name: string, rest: Group] {
+  if (tier !== undefined) return [String(tier), rest]
+  if (code !== undefined) return [String(code), { text, [String(kind)]: rest }]
+  // Without the hash of the content with which the address begins, so that a replaced file is a change of its document.
+  return [`${String(rest['file']).split('/').at(-1)} (${rest['language']})`, rest]
 }
 
 function dollars(cents: number): string {
   return `$${(cents / 100).toFixed(2)}`
-}
-
-type Document = NonNullable<Benefit['documents']>[number]
-
-// Without the hash of the content with which the address begins, so that a replaced file is a change of its document
-// and not another document.
-function documentName({ file, language }: Document): string {
-  return `${file.split('/').at(-1)} (${language})`
-}
-
-function documentText({ title, file, states }: Document): string {
-  const where = states?.in ? `in ${states.in.join(', ')}` : `not in ${(states?.notin ?? []).join(', ')}`
-  const bytes = file.includes('/') ? `, file ${file.slice(0, 12)}` : ''
-  return `“${title.en}”${states ? `, ${where}` : ''}${bytes}`
 }

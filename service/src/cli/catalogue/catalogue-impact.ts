@@ -44,11 +44,11 @@ export const impact: Command = {
   },
 }
 
-const MONEY = new Set(['cost', 'premium', 'fee', 'firstmonth', 'lastmonth'])
+const MONEY = /^((tiers \S+ )?(cost|premium)|fee|firstmonth|lastmonth)$/
 
 /** The prices that differ. They hold for whoever begins from then on: prices are terms, which holders keep. */
 function pricesThatChange(today: Catalogue, next: Catalogue): Difference[] {
-  return differencesOf(today, next).filter(({ field }) => MONEY.has(field))
+  return differencesOf(today, next).filter(({ field }) => MONEY.test(field))
 }
 
 function priceLines(prices: readonly Difference[]): string[] {
