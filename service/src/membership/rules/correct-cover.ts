@@ -1,9 +1,9 @@
 import { addDays, type Instant, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
-import { movable } from './corrections.ts'
+import { movable, no } from './corrections.ts'
 import { withEnrolment } from './enrolments.ts'
 import { daysOf } from './family.ts'
 import type { Changed } from './intents.ts'
-import { because, type Refusal, refuse } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 import { type Covered, type Enrolment, hasLength, raise, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
@@ -100,7 +100,3 @@ export function correctCover(
 }
 
 const NEVER: Instant = Number.POSITIVE_INFINITY
-
-function no(field: string, code: string, message: string): Refusal {
-  return refuse('bad_request', [because(field, code, message)])
-}

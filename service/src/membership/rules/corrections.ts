@@ -190,6 +190,7 @@ function isMember(user: User): boolean {
   return user.status === 'active' || user.status === 'cancelled'
 }
 
-function no(field: string, code: string, message: string): Refusal {
+/** The refusal of a correction, with its reason in words. */
+export function no(field: string, code: string, message: string): Refusal {
   return refuse('bad_request', [because(field, code, message)])
 }

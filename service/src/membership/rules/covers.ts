@@ -120,8 +120,8 @@ export function worthBeside(
   return { tier: '', startsOn: undefined, worth }
 }
 
-/** The instants of an enrolment from which others are covered, or by other terms. */
-function turnsOf(enrolment: Enrolment): Instant[] {
+/** The instants of an enrolment from which others are covered, or by other terms: its start, and each later one before its end. */
+export function turnsOf(enrolment: Enrolment): Instant[] {
   const { startsAt, endsAt, covered = [], tiersFrom } = enrolment
   const all = [startsAt, tiersFrom?.at, ...covered.flatMap(one => Object.values(daysOf(enrolment, one)))]
   const within = all.filter(at => at !== undefined && at >= startsAt && (endsAt === undefined || at < endsAt))

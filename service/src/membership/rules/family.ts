@@ -196,17 +196,10 @@ export function refuseUnknownDependants(
   return reasons.length > 0 ? refuse('dependant_unknown', reasons) : undefined
 }
 
-/** Where a dependant is or will be covered: by which of the user's enrolments, or by a change that is still to come. */
+/** Whether a dependant is covered, or will be by a change that is still to come. */
 export function coversAhead(user: User, dependantId: string): boolean {
-  return (
-    user.enrolments.some(
-      one =>
-        isLive(one) &&
-        (coveredNow(one).some(covered => covered.dependantId === dependantId) ||
-          one.pendingCover?.people.some(coming => coming.dependantId === dependantId)),
-    ) ||
-    (user.swap?.pairs.some(({ covered }) => covered?.includes(dependantId)) ?? false)
-  )
+  const isSwappedIn = user.swap?.pairs.some(({ covered }) => covered?.includes(dependantId)) ?? false
+  return isSwappedIn || coversOfDependant(user, dependantId).length > 0
 }
 
 /** One benefit in which a dependant is or will be covered. */

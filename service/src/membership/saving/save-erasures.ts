@@ -2,7 +2,8 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
 import { fragment, type Query, sql, timestamp } from '../../db/sql.ts'
 import { userKey } from '../records/sealed.ts'
-import { coveredAt, daysOf } from '../rules/family.ts'
+import { turnsOf } from '../rules/covers.ts'
+import { coveredAt } from '../rules/family.ts'
 import type { Enrolment, User } from '../rules/state.ts'
 import { checkToldLines } from './farewells.ts'
 import { refusedHash } from './refused-creates.ts'
@@ -122,17 +123,10 @@ function familyPeriods(users: readonly User[]): Query[] {
 }
 
 function periodsOf(user: User, enrolment: Enrolment): FamilyPeriod[] {
-  const { state, covered = [], tiersFrom, startsAt, endsAt } = enrolment
+  const { state, covered = [], tiersFrom, endsAt } = enrolment
   if (state !== 'ended' || endsAt === undefined || (covered.length === 0 && !tiersFrom)) return []
-  const days = covered.map(one => daysOf(enrolment, one))
-  const cuts = [
-    startsAt,
-    tiersFrom?.at ?? startsAt,
-    ...days.flatMap(one => [one.startsAt, one.endsAt ?? endsAt]),
-  ]
-  const starts = [...new Set(cuts)].filter(at => at >= startsAt && at < endsAt).sort((a, b) => a - b)
-  return starts.map((at, index) => ({
-    ...{ user, name: enrolment.benefit, startsAt: at, endsAt: starts[index + 1] ?? endsAt },
+  return turnsOf(enrolment).map((at, index, turns) => ({
+    ...{ user, name: enrolment.benefit, startsAt: at, endsAt: turns[index + 1] ?? endsAt },
     version: tiersFrom && tiersFrom.at <= at ? tiersFrom.version : enrolment.version,
     who: coveredAt(enrolment, at)
       .map(({ relationship }) => relationship)
