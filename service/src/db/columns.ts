@@ -90,8 +90,8 @@ export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Fr
 }
 
 /**
- * What follows the columns of an `insert`: all columns of the rows, or what `selected` makes of them. One row is inserted by
- * `values`, which Citus plans at half the time of a `select` (a prefill of one caller: ONE_CALLER).
+ * What follows the columns of an `insert`: all columns of the rows, or what `selected` makes of them. One row goes by `values`, because
+ * Citus plans a `select` anew each time: 480 µs of PostgreSQL instead of 1,170; on one PostgreSQL both take 60.
  */
 export function insertedFrom<Item>(
   columns: Columns<Item>,
