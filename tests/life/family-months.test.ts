@@ -16,7 +16,7 @@ import { createLine, importLine, newFamily, openActs } from './family-lives.ts'
 import { CAME, familyMonths, givenOf, MONTHS, recount } from './family-months-recount.ts'
 
 const zone = 'America/New_York'
-const FAMILIES = timesOf(1000, 10_000)
+const FAMILIES = timesOf(300, 10_000)
 /** When half of them do something. Months are made final on the way, so that later corrections are about final ones. */
 const DAYS = ['2028-01-24', '2028-02-04', '2028-02-18', '2028-03-06', '2028-03-20']
 const LAST_DAY = '2028-04-05'

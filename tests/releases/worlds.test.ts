@@ -19,6 +19,7 @@ import { emptyDatabase } from '../global-setup.ts'
 import { newVisitor } from '../page/visitor.ts'
 import { ada, freshDatabase, startTestService, type TestService } from '../rig.ts'
 import { checkLedger } from '../trust/ledger.ts'
+import { type Answers, insurersFiles, partnersAnswers, publishTiers } from './plain-answers.ts'
 import { WORLD_BEGINS } from './real-time.ts'
 import { liveTheYear, type World } from './scripted-year.ts'
 
@@ -61,7 +62,7 @@ test.skipIf(releases.length === 0)(
       const old = await load(release)
       const place = { env: { DATABASE_URL: urlOf(old), ENROLMENT_ROOT_KEY: world.rootKey } }
       await runJson(['migrate'], place)
-      await readWorld(world, await onThisServer(place, old))
+      await readWorld(world, await onThisServer(place, old), answersOf(release))
     }
   },
 )
@@ -125,7 +126,15 @@ async function onThisServer(place: Place, old: DatabaseAddress): Promise<Databas
   return address
 }
 
-async function readWorld(world: World, address: DatabaseAddress): Promise<void> {
+/** What was answered about the world of a release before there was family cover. */
+function answersOf(release: string): Answers | undefined {
+  const file = new URL(`${release}/without-families.json.gz`, folder)
+  return existsSync(file)
+    ? (JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as Answers)
+    : undefined
+}
+
+async function readWorld(world: World, address: DatabaseAddress, before?: Answers): Promise<void> {
   const on = { address, rootKey: world.rootKey }
   await using service = await startTestService({ on, startAt: world.at, console: true })
   const clients = world.partners.map(partner =>
@@ -149,6 +158,14 @@ async function readWorld(world: World, address: DatabaseAddress): Promise<void> 
   const { key, userid, serviceid } = world.stored
   const again = { userid, ...ada, offername: 'plus', benefits: ['telehealth'] }
   expect(await corner.createUser(again, { idempotencyKey: key })).toMatchObject({ serviceid })
+  if (before) {
+    const plain = await partnersAnswers(world, service)
+    expect({ ...plain, ...(await insurersFiles(service)) }).toEqual(before)
+    // Also once the same benefits cover families: who holds them keeps the terms.
+    const told = await partnersAnswers(world, service)
+    await publishTiers(service)
+    expect(await partnersAnswers(world, service)).toEqual(told)
+  }
   await readByPage(world, service, clients)
   await readByConsole(world, service)
   await verifyAudit(world, address)
