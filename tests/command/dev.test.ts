@@ -364,6 +364,7 @@ describe('beside a running dev', () => {
     )
     expect(await runJson(['migrate', ...data])).toMatchObject({ ok: true })
     expect(await runJson(['keyring', 'show', ...data])).toMatchObject({ source: 'file' })
+    expect(await runJson(['resume', ...data])).toEqual({ resumed: false })
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
   })
 

@@ -74,7 +74,8 @@ const resumeCopy: Command = {
   name: 'resume',
   summary: 'Let a quiet copy write, deliver and apply due changes, once the original has ended for good.',
   run: input =>
-    onDatabase(input, { makes: false, starts: false }, async ({ database }) => {
+    // It starts the database where no service runs: `dev` could not start on a quiet one.
+    onDatabase(input, { makes: false, starts: true }, async ({ database }) => {
       await reach(database, 'take')
       const wasQuiet = await resume(database)
       input.print({ resumed: wasQuiet }, [
