@@ -82,6 +82,16 @@ test('support sees the people of a person for a reason only, and the timeline te
   expect(shown).toContain('Dental covers the child Tomcanary King.')
 })
 
+test('the timeline tells a planned change of who is covered from one that is taken back', async () => {
+  const { userid, serviceid } = await member()
+  const told = async () => (await support.get(`/users/${serviceid}`)).text
+  await partner.client.changeCover({ userid, name: 'dental', dependants: [] })
+  expect(await told()).toContain('A change of whom Dental covers is planned.')
+  expect(await told()).not.toContain('is taken back')
+  await partner.client.undoCover({ userid, name: 'dental' })
+  expect(await told()).toContain('A change of whom Dental covers is taken back.')
+})
+
 test('a correction gives a dependant another last day, after a preview and by a second person, and the timeline says so', async () => {
   const { userid, serviceid, ids } = await member()
   await partner.client.advanceClock({ advanceto: '2027-03-30T15:00:00.000Z' })

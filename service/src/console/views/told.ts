@@ -82,6 +82,9 @@ function actOf(lines: readonly StoredLine[], of: Of): string | undefined {
       : swap.from
         ? 'The swap is changed.'
         : 'A swap is planned.'
+  const cover = lines.find(line => line.what === 'pending cover')
+  if (cover && first?.why === 'cover')
+    return `A change of whom ${benefitName(of, cover.benefit)} covers is ${cover.to === undefined ? 'taken back' : 'planned'}.`
   return first && ACTS[first.why]
 }
 
@@ -110,12 +113,11 @@ const ACTS: Readonly<Partial<Record<WhyOfLine, string>>> = {
   'consent by email': 'A consent that was given by email is put on record.',
   'beneficiaries named': 'Who receives a benefit is named.',
   dependants: 'The list of dependants is changed.',
-  cover: 'A change of whom a benefit covers is planned, or taken back.',
   erase: 'All that is known of the person is destroyed.',
 }
 
 /** Whether the act says already what a line would come to. */
-function isSaid({ what, to, from }: StoredLine, lines: readonly StoredLine[]): boolean {
+function isSaid({ what, to, from, why }: StoredLine, lines: readonly StoredLine[]): boolean {
   const isEnrolling = lines.some(line => line.what === 'user' && line.to === 'active')
   switch (what) {
     case 'user':
@@ -123,6 +125,8 @@ function isSaid({ what, to, from }: StoredLine, lines: readonly StoredLine[]): b
       return true
     case 'swap':
       return to === undefined
+    case 'pending cover':
+      return why === 'cover'
     case 'pending offer':
       return to === undefined && from !== undefined
     case 'offer':
