@@ -22,7 +22,7 @@ function countChoices(): void {
   const chosen = document.querySelectorAll('input[name=benefit]:checked').length
   const { one = '', many = '', full = '', slots = '0' } = count.dataset
   const isOver = chosen > Number(slots)
-  count.textContent = `${chosen === 1 ? one : many.replace('99', `${chosen}`)}${isOver ? ` ${full}` : ''}`
+  count.textContent = `${chosen === 1 ? one : many.replace('99', `${chosen}`)}${isOver ? `. ${full}` : ''}`
   count.classList.toggle('over', isOver)
   say(count.textContent)
 }

@@ -34,17 +34,13 @@ export function plansFor(visit: Visit): {
   readonly reasons: readonly Passage[]
 } {
   const reasons: Passage[] = []
-  const closed: Passage[] = []
   const plans: Plan[] = []
   for (const offer of offersOf(visit)) {
     const verdict = judgeOfferAt(visit.terms, offer, visit.now)
-    const texts = verdict.reasons.map(reason => passageIn(reason.text, visit.locale))
-    if (!isAvailable(visit.terms, offer, visit.now)) {
-      closed.push(...texts)
-      continue
-    }
+    // What is closed to everybody is no reason that this person could do something about.
+    if (!isAvailable(visit.terms, offer, visit.now)) continue
     if (!verdict.admitted) {
-      reasons.push(...texts)
+      reasons.push(...verdict.reasons.map(reason => passageIn(reason.text, visit.locale)))
       continue
     }
     const plan = planOf(visit, offer)
@@ -53,10 +49,7 @@ export function plansFor(visit: Visit): {
   }
   return {
     plans,
-    reasons:
-      reasons.length > 0
-        ? [...new Map([...reasons, ...closed].map(one => [html`${one}`.markup, one])).values()]
-        : [],
+    reasons: [...new Map(reasons.map(one => [html`${one}`.markup, one])).values()],
   }
 }
 

@@ -341,7 +341,7 @@ function count(page: Page, chosen: number, slots: number): Html {
 
   const isOver = chosen > slots
   return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${countText(say, 1, slots)}"
-data-many="${countText(say, 99, slots)}" data-full="${say`That is more than ${slots}. Uncheck some to continue.`}">${countText(say, chosen, slots)}${isOver && ` ${say`That is more than ${slots}. Uncheck some to continue.`}`}</p>`
+data-many="${countText(say, 99, slots)}" data-full="${say`That is more than ${slots}. Uncheck some to continue.`}">${countText(say, chosen, slots)}${isOver && `. ${say`That is more than ${slots}. Uncheck some to continue.`}`}</p>`
 }
 
 /** The day on which all of these start, if it is one and the same. */

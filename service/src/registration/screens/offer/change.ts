@@ -60,9 +60,7 @@ ${
       chosen: posted ? (posted.get('offername') ?? '') : (visit.session.offername ?? undefined),
       choices: open.map(choice => ({
         value: choice.offer,
-        label: html`<strong>${choice.displayname}</strong><span class="hint">${
-          choice.isUpgrade ? say`More benefits` : say`Fewer benefits`
-        }. ${say`From ${dayText(page, choice.effectiveon)}`}</span>`,
+        label: html`<strong>${choice.displayname}</strong><span class="hint">${say`From ${dayText(page, choice.effectiveon)}`}</span>`,
         card: difference(page, visit, choice.offer),
       })),
     }),

@@ -16,11 +16,10 @@ import { localDay, standingLine, startsFrom } from '../../steps/cards.ts'
 import type { BenefitLine, IsoDate, Passage } from '../../views/parts.ts'
 import { passageIn, sayIn } from '../../views/say.ts'
 
-/** An offer that a member could move to: whether it has more, from which day, and why not. */
+/** An offer that a member could move to: from which day, and why not. */
 type OfferChoice = {
   readonly offer: string
   readonly displayname: string
-  readonly isUpgrade: boolean
   readonly effectiveon: IsoDate
   readonly reasons: readonly Passage[]
 }
@@ -40,7 +39,6 @@ export function offerChoices(visit: Visit): OfferChoice[] {
     return {
       offer: one.offer,
       displayname: textIn(one.displayname, locale),
-      isUpgrade,
       effectiveon: localDay(visit, at),
       reasons: [
         ...verdict.reasons.map(reason => passageIn(reason.text, locale)),
