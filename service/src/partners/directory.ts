@@ -70,7 +70,8 @@ export type WhyNot =
   | { readonly is: 'spent' | 'unknown' }
   | { readonly is: 'known'; readonly credential: string }
 
-type Cached = { readonly value: Partner; readonly readAt: Instant }
+/** A partner as its row was when it was last read; `text` is the row. */
+type Known = { readonly partner: Partner; readonly text: string; readonly readAt: Instant }
 
 const kinds = { client_secret: 'cs', api_key: 'ak', access_token: 'at' } as const satisfies Record<
   SentSecret,
@@ -91,22 +92,30 @@ export function openDirectory(context: {
   real: () => Instant
 }): Directory {
   const { database, keyring, mode, real } = context
-  const partners = new Map<string, Cached>()
-  const knownPartner = openKnownPartners(keyring)
+  const partners = new Map<string, Known>()
   const noteUse = openCredentialUses(database)
   const readSecret = openSecretRows(database)
   const listeners: ((partnerId: string) => void)[] = []
 
+  /**
+   * Keeps a row that was read at an instant or later. The partner is the same object as long as the row does not change: so its key
+   * is unwrapped once, not every second, and caches can compare partners by identity.
+   */
+  const keep = (row: PartnerRow, readAt: Instant): Partner => {
+    const text = JSON.stringify(partnerNames.map(name => row[name]))
+    const last = partners.get(row.partner_id)
+    const partner = last?.text === text ? last.partner : partnerOf(row, keyring)
+    if (!last || last.readAt <= readAt) partners.set(row.partner_id, { partner, text, readAt })
+    return partner
+  }
   const partner = async (partnerId: string): Promise<Partner | undefined> => {
     const known = partners.get(partnerId)
     const readAt = real()
-    if (known && readAt - known.readAt < FRESH_MS) return known.value
+    if (known && readAt - known.readAt < FRESH_MS) return known.partner
     const row = await readPartner(partnerId)
-    const value = row && knownPartner(row)
     // An id that no partner has is looked up each time, and cannot fill the memory.
-    partners.delete(partnerId)
-    if (value) partners.set(partnerId, { value, readAt })
-    return value
+    if (!row) partners.delete(partnerId)
+    return row && keep(row, readAt)
   }
   const readPartner = coalesceApart<string, PartnerRow | undefined>(database.cellOf, {
     name: 'read partners',
@@ -167,7 +176,7 @@ export function openDirectory(context: {
         noteUse({ partnerId, credentialId, at })
       }
       return {
-        partner: knownPartner(row),
+        partner: keep(row, at),
         credentialId: row.credential_id,
         scopes: row.scopes_of_token ?? [],
         expiresAt: row.expires_at ?? Number.POSITIVE_INFINITY,
@@ -182,22 +191,6 @@ export function openDirectory(context: {
 }
 
 const emptyHash = Buffer.alloc(32)
-
-/**
- * Returns the same object for a partner as long as its row does not change. So its key is unwrapped once, not every
- * second, and caches can compare partners by identity.
- */
-function openKnownPartners(keyring: Keyring): (row: PartnerRow) => Partner {
-  const known = new Map<string, { readonly text: string; readonly partner: Partner }>()
-  return row => {
-    const text = JSON.stringify(partnerNames.map(name => row[name]))
-    const last = known.get(row.partner_id)
-    if (last?.text === text) return last.partner
-    const partner = partnerOf(row, keyring)
-    known.set(row.partner_id, { text, partner })
-    return partner
-  }
-}
 
 /** Reads secrets: what is asked for at the same time by one statement for each cell, so that nobody waits for the node of another. */
 function openSecretRows(database: Database): (asked: SecretIds) => Promise<SecretRow | undefined> {
