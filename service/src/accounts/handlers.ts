@@ -14,6 +14,7 @@ import type { Handler } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import type { Reader } from '../membership/reading/reader.ts'
+import type { NoteRefused } from '../membership/records/refused-creates.ts'
 import { type AccountCommands, accepted } from '../membership/requests/account-command.ts'
 import {
   consentsOf,
@@ -34,7 +35,6 @@ import {
 import { because, isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { isKnown } from '../membership/rules/state.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
-import type { NoteRefused } from '../membership/saving/refused-creates.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
 import { viewCancelled, viewErased, withDetails, withInsurers } from './answers.ts'

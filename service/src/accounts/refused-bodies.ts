@@ -1,6 +1,6 @@
 import { createUser } from '@benefit-enrolment/contract'
 import type { RefusedBody } from '../http/mount.ts'
-import type { NoteRefused } from '../membership/saving/refused-creates.ts'
+import type { NoteRefused } from '../membership/records/refused-creates.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
 

@@ -1,10 +1,11 @@
+import type { Catalogue } from '../catalogue/model.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { findSentFarewells } from '../membership/records/farewells.ts'
+import { findSentFarewells, type OpenFarewell } from '../membership/records/farewells.ts'
 import { openDataKey, openJson } from '../membership/records/sealed.ts'
 import type { Partner } from '../partners/partner.ts'
-import { farewellValues } from './farewell-lines.ts'
 import type { Feed, LineValues } from './feed.ts'
+import { effectiveOn } from './values.ts'
 
 /** A line of a run, opened, as it stands in the file. */
 type SentLine = { readonly line: number; readonly values: LineValues }
@@ -22,7 +23,7 @@ export async function* readRunLines(
     feed,
     run,
     catalogue,
-  }: { readonly feed: Feed; readonly run: number; readonly catalogue: FarewellCatalogue },
+  }: { readonly feed: Feed; readonly run: number; readonly catalogue: Pick<Catalogue, 'benefits'> },
 ): AsyncGenerator<SentLine[]> {
   for (const partner of await inFileOrder(db, partners, { feed: feed.feed, run })) {
     const farewells = (await findSentFarewells(db, partner, { feed: feed.feed, run })).map(
@@ -37,8 +38,6 @@ export async function* readRunLines(
     }
   }
 }
-
-type FarewellCatalogue = Parameters<typeof farewellValues>[1]['catalogue']
 
 /** A run numbers its lines partner by partner, so the lowest line of each gives their order. */
 async function inFileOrder(
@@ -82,4 +81,34 @@ async function readPage(
     const values = openJson(key, row.sealed, 'insurer_lines', user) as LineValues
     return { line: row.line, values: { ...values, line: String(row.line), run: String(run) } }
   })
+}
+
+/**
+ * The values of the line about an erased person, or a dependant of one: serviceid, member number, benefit, dates and who it is, with
+ * what the catalogue says of the benefit.
+ */
+function farewellValues(
+  farewell: OpenFarewell,
+  { run, catalogue }: { readonly run: number; readonly catalogue: Pick<Catalogue, 'benefits'> },
+): LineValues {
+  const { user, benefit, memberId, action, line, startsOn, endsOn, dependant } = farewell
+  const known = catalogue.benefits.get(benefit)
+  return {
+    action,
+    reason: action === 'void' ? 'corrected' : 'erased',
+    line: String(line),
+    run: String(run),
+    serviceid: user.serviceId,
+    memberid: memberId,
+    benefit,
+    who: dependant?.relationship ?? 'member',
+    dependantid: dependant?.dependantId ?? '',
+    // Nobody knows the tier of a family that was erased; without tiers there is none to know.
+    ...(!known?.tiers && { tier: '' }),
+    policy: known?.policy ?? '',
+    plancode: known?.plancode ?? '',
+    startson: startsOn,
+    endson: endsOn ?? '',
+    effectiveon: effectiveOn({ action, startsOn, endsOn }, endsOn ?? startsOn),
+  }
 }

@@ -2,15 +2,20 @@ import { type Command, flag, type Input, neededText, type Option, valued } from 
 import { sealReason } from '../../audit/reason.ts'
 import { type Act, submitAct, tryAct, type UserState, wordsOf } from '../../console/acts/act.ts'
 import { certificateOf, wordsOfCertificate } from '../../console/acts/erase.ts'
+import { needsSecond, readPolicy, type SecondPersonAction } from '../../console/requests/store.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import type { ListedErasure } from '../../membership/erasure-list/list.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { viewMove } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
-import { aloneOption, waiveSecondPerson } from './alone.ts'
+import { inWorkspace, partnerIn, systemUser, type Workspace } from '../workspace.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
+
+/** The option with which one person does at the shell what the policy gives to two. */
+const aloneOption: Readonly<Record<string, Option>> = {
+  alone: flag('do it without the second person whom the policy asks for; this goes on record'),
+}
 
 /** What is left to do for a user who was erased before. */
 const nothing = { lines: [], events: [], text: '' }
@@ -106,4 +111,21 @@ export function actCommand({ name, summary, options, read }: ActOptions): Comman
       })
     },
   }
+}
+
+/**
+ * Throws OperatorError when the policy asks for a second person, unless the command says `--alone`, which is then part of
+ * what is put on record.
+ */
+async function waiveSecondPerson(
+  input: Input,
+  { database, record }: Pick<Workspace, 'database' | 'record'>,
+  action: SecondPersonAction,
+): Promise<void> {
+  if (!needsSecond(await readPolicy(database), action)) return
+  if (!input.flag('alone'))
+    throw new OperatorError(
+      'This needs a second person: ask for it at the console, where another operator confirms it, or give --alone, which goes on record.',
+    )
+  record({ action: `${input.command} alone` })
 }

@@ -6,8 +6,8 @@ import { html, type Slot } from '../../http/html.ts'
 import type { Change } from '../../membership/command.ts'
 import type { CommandExecutor } from '../../membership/commands/executor.ts'
 import type { ListedErasure } from '../../membership/erasure-list/list.ts'
-import { type Effect, effectOf } from '../../membership/rules/effect.ts'
-import type { Why } from '../../membership/rules/history.ts'
+import { afterChange } from '../../membership/rules/apply-due.ts'
+import { linesOf, type StoredLine, type Why } from '../../membership/rules/history.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
@@ -136,6 +136,14 @@ export const changeOffer: Act = {
 /** The acts that end, restore or change a membership. */
 export const membershipActs: readonly Act[] = [cancel, reinstate, changeOffer]
 
+/** The effect of a change on a user: the lines that the history would get, and the events that would be raised. */
+type Effect = {
+  readonly lines: readonly StoredLine[]
+  readonly events: readonly string[]
+  /** The same effect as one text: two changes with equal texts have the same effect. */
+  readonly text: string
+}
+
 /** What an act would do to a user as it is now, computed by the functions that make the change; or why not. */
 export function tryAct(
   act: Act,
@@ -143,7 +151,12 @@ export function tryAct(
   of: UserState,
 ): (Effect & { readonly change: Change }) | Refusal {
   const change = act.decide(form, of)
-  return isRefusal(change) ? change : { change, ...effectOf(change, of, act.why(form)) }
+  if (isRefusal(change)) return change
+  const applied = { at: of.now, before: of.user, after: afterChange(change, of), events: change.events }
+  const lines = linesOf(applied, 'operator', act.why(form))
+  const events = change.events.map(({ eventname }) => eventname)
+  const moves = lines.map(({ why: _, ...move }) => move)
+  return { change, lines, events, text: JSON.stringify([moves, events]) }
 }
 
 /**

@@ -1,5 +1,4 @@
-import { dropRun } from '../../feeds/drop-run.ts'
-import { releaseRun } from '../../feeds/release.ts'
+import { dropRun, releaseRun } from '../../feeds/release.ts'
 import { newestRun, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'

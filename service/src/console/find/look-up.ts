@@ -2,12 +2,12 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { inOneCell } from '../../db/by-cell.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { fragment, sql, timestamp } from '../../db/sql.ts'
+import { erasedName } from '../../membership/reading/load.ts'
 import {
   findRefusedCreatesAt,
   findRefusedRequest,
   type RefusedAt,
-} from '../../membership/commands/find-refused-creates.ts'
-import { erasedName } from '../../membership/reading/load.ts'
+} from '../../membership/records/refused-creates.ts'
 import { type SearchKind, searchHash } from '../../membership/records/sealed.ts'
 import type { UserStatus } from '../../membership/rules/state.ts'
 import type { Partner } from '../../partners/partner.ts'

@@ -1,7 +1,7 @@
 import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { findNewestRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
+import { findNewestRefusedCreates } from '../../membership/records/refused-creates.ts'
 import { clientIdOf } from '../../oauth/client-credentials.ts'
 import { changePartner } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'

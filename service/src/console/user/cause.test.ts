@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '../../calendar/calendar.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
-import type { RefusedCreate } from '../../membership/saving/refused-creates.ts'
+import type { RefusedCreate } from '../../membership/records/refused-creates.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import { newestCause } from './sentence.ts'
 

@@ -1,6 +1,6 @@
 import { YEAR_MS } from '../../calendar/calendar.ts'
-import { findRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
+import { findRefusedCreates } from '../../membership/records/refused-creates.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
 import { isInForce } from '../../membership/rules/state.ts'
 import { monthsOf } from '../../statements/months.ts'

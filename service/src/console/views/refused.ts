@@ -1,7 +1,7 @@
 import { errors } from '@benefit-enrolment/contract/names'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { RefusedCreate } from '../../membership/saving/refused-creates.ts'
+import type { RefusedCreate } from '../../membership/records/refused-creates.ts'
 import { table, tag, when } from './parts.ts'
 
 const MOST_SHOWN = 20

@@ -1,12 +1,12 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
 import { fragment, type Query, sql, timestamp } from '../../db/sql.ts'
+import { refusedHash } from '../records/refused-creates.ts'
 import { userKey } from '../records/sealed.ts'
 import { turnsOf } from '../rules/covers.ts'
 import { coveredAt } from '../rules/family.ts'
 import type { Enrolment, User } from '../rules/state.ts'
 import { checkToldLines } from './farewells.ts'
-import { refusedHash } from './refused-creates.ts'
 import { erasedTables } from './tables.ts'
 import type { ErasedUserRow } from './writes.ts'
 
