@@ -12,6 +12,7 @@ const git = [
   'safe.directory=*',
   'ls-files',
   '*.test.ts',
+  'tests/*/walks/*.txt',
   'tests/life/model-seeds.ts',
   ':!tests/life/model*.test.ts',
 ]
@@ -62,8 +63,9 @@ const promises = new Map([
   ...besides,
 ])
 
-/** The names of a file's tests, with their groups, as they are written. */
+/** The names of a file's tests, with their groups, as they are written; those of its walks. */
 function namesOf(file) {
+  if (file.endsWith('.txt')) return [...read(file).matchAll(/^== (.*)/gm)].map(([, name]) => name)
   const quoted = /(['`"])((?:\\.|(?!\1)[\s\S])+?)\1/.source
   const begun = new RegExp(
     `^ *(?:(?:test|describe|\\w*[tT]est\\w*|onOneServer|describeIn\\w+)(?:\\.\\w+(?:\\([^\\n]*?\\))?)*|\\][^\\n]*\\))\\(\\s*${quoted},`,

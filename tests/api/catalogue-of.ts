@@ -5,6 +5,7 @@ type Benefit = {
   displayname?: string
   benefittype?: string
   rules?: object[]
+  endsatage?: number
   consent?: object
   beneficiaries?: 'required' | 'optional'
   covers?: object

@@ -1,6 +1,3 @@
-// @whole
-// @slow
-
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'

@@ -28,35 +28,6 @@ describe('tries at the birth date', () => {
   }
   const right = { dobmonth: '3', dobday: '27', dobyear: '1990' }
 
-  test('are ten for a person in 30 days, by however many links', async () => {
-    const first = await openBy('sms')
-    expect((await guess(first.visitor, 4)).map(({ status }) => status)).toEqual([422, 422, 422, 422])
-    // A right date costs no attempt.
-    expect(await first.visitor.post('/register/challenge', right)).toMatchObject({ view: 'DETAILS_REVIEW' })
-    const second = await openBy('email')
-    expect(second.first.html).not.toContain('tries left')
-    const closed = (await guess(second.visitor, 5)).at(-1)
-    expect(closed).toMatchObject({ status: 401, view: 'LINK_ENDED' })
-    expect(closed?.html).toContain('or ask Harbor Rides to send you a new link.')
-    expect(closed?.html).not.toContain('30 days')
-    const third = await openBy('sms')
-    expect(third.first.html).toContain('You have 1 try left')
-    expect((await guess(third.visitor, 1))[0]).toMatchObject({ status: 401, view: 'LINK_ENDED' })
-    // Even the right date no longer helps, and the page says why.
-    const fourth = await openBy('sms')
-    expect(fourth.first).toMatchObject({ status: 401, view: 'LINK_ENDED' })
-    expect(fourth.first.html).toContain(
-      'Links sent by text message or email will not open for up to 30 days.',
-    )
-    expect(fourth.first.html).not.toContain('send you a new link')
-    expect(fourth.first.html).not.toMatch(/Ana|Ruiz/)
-    expect(await fourth.visitor.post('/register/challenge', right)).toMatchObject({ status: 401 })
-    // Neither another person nor a link without a birth date question is affected.
-    expect((await openBy('hosted')).first.view).toBe('DETAILS_REVIEW')
-    await rig.newPerson()
-    expect((await openBy('sms')).first.html).not.toContain('tries left')
-  })
-
   test('come back 30 days after the last of them', async () => {
     for (const _ of [1, 2]) await guess((await openBy('sms')).visitor, 5)
     rig.running.advance(29 * day)

@@ -3,7 +3,7 @@ import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
 import { ana, backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, type Shown, type Visitor, wordsOf } from './visitor.ts'
+import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))
 
@@ -20,8 +20,8 @@ async function open(more: Parameters<Rig['mintLink']>[0]): Promise<{ visitor: Vi
 }
 
 /** The deep link of a tile, as the service itself lists it now. */
-async function tileOf(name: string, offername = ''): Promise<string> {
-  const list = await client().getBenefits({ ...adaAsks, userid: rig.userid(), offername })
+async function tileOf(name: string): Promise<string> {
+  const list = await client().getBenefits({ ...adaAsks, userid: rig.userid() })
   const tile = list.find(benefit => benefit.name === name)
   if (!tile) throw new Error(`${name} is not listed`)
   return tile.deeplinkdata
@@ -30,16 +30,6 @@ async function tileOf(name: string, offername = ''): Promise<string> {
 async function member(benefits: string[]): Promise<void> {
   const userid = await rig.newPerson('unknown')
   await client().createUser({ userid, ...ana, offername: 'starter', benefits })
-}
-
-/** The benefit of the first card, and whether its coverage is open. */
-function firstCard({ html }: Shown) {
-  const [, name, card = ''] =
-    /<article class="row[^"]*" id="card-(\w+)">([\s\S]*?)<\/article>/.exec(html) ?? []
-  return { name, isOpen: /<details open>/.test(card), card }
-}
-function headingOf({ html }: Shown) {
-  return /<h1[^>]*>([^<]+)<\/h1>/.exec(html)?.[1]
 }
 
 describe('deeplinkdata that a partner appends to the address of a link', () => {
@@ -62,141 +52,6 @@ describe('deeplinkdata that a partner appends to the address of a link', () => {
     const link = `${own}?productname=NO&redirectto=nowhere&other=x`
     expect((await visitor.get(link)).html).not.toContain('nowhere')
     expect((await visitor.post(`${own}?redirectto=swap`)).view).toBe('BENEFITS')
-  })
-})
-
-describe('the tile of a benefit', () => {
-  test('that a newcomer can have leads to it, chosen', async () => {
-    await rig.newPerson()
-    const deeplinkdata = await tileOf('dental')
-    expect(deeplinkdata).toBe('productname=dental&producttype=discount&redirectto=enrol')
-    const { visitor, first } = await open({ deeplinkdata })
-    expect(first.view).toBe('DETAILS_REVIEW')
-    await visitor.post('/register/details')
-    const shown = await visitor.post('/register/details')
-    expect(shown.view).toBe('BENEFITS')
-    expect(firstCard(shown)).toMatchObject({ name: 'dental', isOpen: true })
-    expect(shown.html).toMatch(/value="dental"[^>]* checked/)
-  })
-
-  test('of another plan leads a newcomer with a choice to that plan', async () => {
-    await rig.newPerson()
-    const { visitor } = await open({ deeplinkdata: await tileOf('hospital'), offername: '' })
-    await visitor.post('/register/details')
-    const plans = await visitor.post('/register/details')
-    expect(plans.view).toBe('PLAN')
-    expect(plans.html).toMatch(/value="plus"[^>]* checked/)
-  })
-
-  test('that a member has leads to it and to what can be done with it: manage', async () => {
-    await member(['dental', 'vision'])
-    const deeplinkdata = await tileOf('vision')
-    expect(deeplinkdata).toContain('redirectto=manage')
-    const { first } = await open({ deeplinkdata })
-    expect(first).toMatchObject({ status: 200, view: 'BENEFITS' })
-    expect(headingOf(first)).toBe('Your benefits')
-    expect(firstCard(first)).toMatchObject({ name: 'vision', isOpen: true })
-    expect(firstCard(first).card).toContain('Coverage began on March 10, 2027')
-    for (const path of ['swap', 'offer', 'cancel', 'details'])
-      expect(first.html).toContain(`<a href="/register/${path}">`)
-  })
-
-  test('that a member has, beside a free place, is still the first', async () => {
-    await member(['vision'])
-    const { first } = await open({ deeplinkdata: await tileOf('vision') })
-    expect(first.view).toBe('BENEFITS')
-    expect(firstCard(first)).toMatchObject({ name: 'vision', isOpen: true })
-    expect(first.html).toContain('Choose Dental discount')
-  })
-
-  test('that a member can only read about leads to it, and tells which plan has it: details', async () => {
-    await member(['dental'])
-    const deeplinkdata = await tileOf('hospital', 'plus')
-    expect(deeplinkdata).toContain('redirectto=details')
-    const { visitor, first } = await open({ deeplinkdata })
-    expect(first.view).toBe('BENEFITS')
-    expect(firstCard(first)).toMatchObject({ name: 'hospital', isOpen: true })
-    expect(firstCard(first).card).toContain('Available with Plus or Premier')
-    expect(first.html).not.toMatch(/value="hospital"/)
-    const spanish = await visitor.post('/register/benefits', { language: 'es' })
-    expect(firstCard(spanish).card).toContain('Disponible con Plus o Premier')
-  })
-
-  test('that comes first, and is none of a member’s benefits, is not announced as one of them', async () => {
-    await member(['dental', 'vision'])
-    const { visitor, first } = await open({ deeplinkdata: await tileOf('hospital', 'plus') })
-    expect(wordsOf(first)).toContain('Your plan is Starter. Not available Hospital cash')
-    const spanish = await visitor.post('/register/language', { language: 'es', view: 'BENEFITS' })
-    expect(wordsOf(spanish)).toContain('Su plan es Inicial. No disponibles')
-  })
-
-  test('that comes in by a swap alone leads to the swap', async () => {
-    await member(['dental', 'vision'])
-    const deeplinkdata = await tileOf('legal')
-    expect(deeplinkdata).toContain('redirectto=swap')
-    const { visitor, first } = await open({ deeplinkdata })
-    expect(first.view).toBe('SWAP')
-    const { html } = await visitor.get('/register/benefits')
-    expect(html).toContain('Your plan has no room for one more')
-    expect(html).toContain('href="/register/swap?in=legal"')
-    const swap = await visitor.get('/register/swap?in=legal')
-    expect(swap.html).toContain('Which benefit do you want to swap for Legal helpline?')
-  })
-
-  test('leads to no swap for what the planned plan does not have', async () => {
-    const userid = await rig.newPerson('unknown')
-    const benefits = ['dental', 'vision', 'critical']
-    await client().createUser({ userid, ...ana, offername: 'plus', benefits })
-    await client().changeOffer({ userid, offername: 'starter', action: 'auto', effective: 'auto' })
-    const { first } = await open({ purpose: 'benefits', offername: '' })
-    expect(first.html).toContain('href="/register/swap?in=legal"')
-    expect(first.html).toContain('Income coverage')
-    expect(first.html).not.toContain('swap?in=income')
-  })
-
-  test('that a newcomer has not chosen before leads to it, not past it', async () => {
-    await rig.newPerson()
-    const before = await open({})
-    await before.visitor.get('/register/benefits')
-    await before.visitor.post('/register/benefits', { benefit: ['dental'] })
-    const { first: shown } = await open({ deeplinkdata: await tileOf('vision') })
-    expect(shown.view).toBe('BENEFITS')
-    expect(firstCard(shown)).toMatchObject({ name: 'vision', isOpen: true })
-    expect(shown.html).toMatch(/value="dental"[^>]* checked/)
-    const same = await open({ deeplinkdata: await tileOf('dental') })
-    expect(same.first.view).toBe('CHECK_ANSWERS')
-  })
-
-  test('that a member may add leads to it, chosen: enrol', async () => {
-    await member(['dental'])
-    const deeplinkdata = await tileOf('legal')
-    expect(deeplinkdata).toContain('redirectto=enrol')
-    const { first } = await open({ deeplinkdata })
-    expect(firstCard(first)).toMatchObject({ name: 'legal', isOpen: true })
-    expect(first.html).toMatch(/value="legal"[^>]* checked/)
-  })
-
-  test('to a benefit of no catalogue is refused when it is minted; one of another type leads to the same views', async () => {
-    await member(['dental', 'vision'])
-    for (const redirectto of ['manage', 'details', 'enrol']) {
-      const mint = (productname: string) =>
-        open({ deeplinkdata: `productname=${productname}&producttype=service&redirectto=${redirectto}` })
-      await expect(mint('constructor')).rejects.toMatchObject({
-        status: 400,
-        code: 'benefit_unknown',
-        errors: [{ field: 'deeplinkdata', code: 'unknown' }],
-      })
-      expect((await mint('vision')).first).toMatchObject({ status: 200, view: 'BENEFITS' })
-    }
-  })
-
-  test('keeps its language when it is changed on a view without a form', async () => {
-    await member(['dental', 'vision'])
-    const { visitor, first } = await open({ deeplinkdata: await tileOf('vision') })
-    expect(first.view).toBe('BENEFITS')
-    const spanish = await visitor.post('/register/language', { language: 'es', view: 'BENEFITS' })
-    expect(spanish).toMatchObject({ view: 'BENEFITS', path: '/register/benefits' })
-    expect(headingOf(spanish)).toBe('Sus beneficios')
   })
 })
 

@@ -1,5 +1,3 @@
-// @whole
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ana, startRig } from './rig.ts'
-import { openLink, wordsOf } from './visitor.ts'
+import { openLink } from './visitor.ts'
 
 const rig = forAllTests(startRig)
 
@@ -56,18 +56,4 @@ test('a consent is never ticked beforehand, and carries its version', async () =
   expect(html).toMatch(
     /<input type="checkbox" id="consent-identity" name="consent.identity" value="2026-01">/,
   )
-})
-
-test('a member whose benefits have all ended reads so, and not the beginning of a list', async () => {
-  const userid = await rig.newPerson('unknown')
-  await rig.partner.client.createUser({
-    userid,
-    ...ana,
-    offername: 'starter',
-    dob: '1940-01-01',
-    benefits: [],
-  })
-  const overview = await (await openLink(rig, { offername: '' })).get('/register/overview')
-  expect(wordsOf(overview)).toContain('Your plan is Starter. You have no benefits right now.')
-  expect(overview.html).not.toContain('class="lines"')
 })

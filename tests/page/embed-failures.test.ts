@@ -1,5 +1,3 @@
-// @whole
-
 import { beforeEach, expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'

@@ -1,5 +1,3 @@
-// @whole
-
 import type { CDPSession, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,6 +1,3 @@
-// @whole
-// @slow
-
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,5 +1,3 @@
-// @whole
-
 import { expect, test } from 'vitest'
 import type { ViewName } from '../../service/src/registration/views/layout.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'

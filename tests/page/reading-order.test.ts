@@ -1,5 +1,3 @@
-// @whole
-
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
@@ -50,6 +48,14 @@ describeInBrowser('the reading order of every view', () => {
       await expect(stored).toMatchFileSnapshot(`reading-order/${locale}.txt`)
     },
   )
+})
+
+test('every stored word is American English or our Spanish', () => {
+  expect(readFileSync(english, 'utf8')).not.toMatch(
+    /\bany more\b|\bcolour|\benrol\b|\benrolment|we send|confirmation here/i,
+  )
+  const spanish = readFileSync(new URL('reading-order/es.txt', import.meta.url), 'utf8')
+  expect(spanish).not.toMatch(/canjear|trocar|Accident coverage|Choose|le enviamos/i)
 })
 
 const english = new URL('reading-order/en.txt', import.meta.url)
