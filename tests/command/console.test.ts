@@ -1,5 +1,3 @@
-// @slow
-
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

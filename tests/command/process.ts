@@ -87,8 +87,13 @@ const here = { folder: '', running: 0, before: process.cwd() }
  * fifth of starting one; a process of its own runs what must be one.
  */
 export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
+  const isElsewhere = here.running > 0 && here.folder !== folderOf(place)
+  return isAlone(words, place) || isElsewhere ? runProcess(words, place) : runHere(words, place)
+}
+
+/** The same for one that ends by itself, in this process whatever it is. */
+export async function runHere(words: readonly string[], place: Place): Promise<Ended> {
   const folder = folderOf(place)
-  if (isAlone(words, place) || (here.running > 0 && here.folder !== folder)) return runProcess(words, place)
   const written: Written = { stdout: '', stderr: '' }
   here.folder = folder
   here.running += 1

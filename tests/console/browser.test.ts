@@ -1,6 +1,3 @@
-// @whole
-// @slow
-
 /// <reference lib="dom" />
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'

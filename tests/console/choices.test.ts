@@ -4,7 +4,7 @@ import { openRetained } from '../../service/src/membership/records/retained-rows
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, demoCatalogue, startTestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { signIn } from './operator-browser.ts'
 
@@ -109,24 +109,6 @@ describe('a consent', () => {
     expect((await stateOf(userid)).consents[0]?.agreedattimestamp).toBe('2026-01-05T05:00:00.000Z')
   })
 
-  test('is refused without evidence, a way or a day that has come, of another version, and when it is there already', async () => {
-    const userid = 'consents-3'
-    const { path } = await waiting(userid)
-    for (const wrong of [
-      { evidence: ' ' },
-      { channel: 'page' },
-      { agreedon: '2999-01-01' },
-      { agreedon: 'yesterday' },
-      { consent: 'identity 2020-01' },
-      { consent: 'telehealth 2026-01' },
-    ])
-      expect([wrong, (await support.post(path, wish(wrong))).status]).toEqual([wrong, 409])
-    const preview = await support.post(path, wish())
-    await support.post(path, { ...wish(), ...seenIn(preview), reason: 'call 21' })
-    expect((await support.post(path, wish())).status).toBe(409)
-    expect((await support.get(path)).text).toContain('asks for a consent that is not there yet')
-  })
-
   test('that the partner sends is kept as one of the partner', async () => {
     const userid = 'consents-4'
     const { serviceid } = await partner.client.createUser({
@@ -168,95 +150,4 @@ test('the evidence of a consent outlives an erasure where the partner is set so'
   expect(JSON.stringify(kept)).toContain('"channel":"email","evidence":"message 17 of the archive"')
   const left = await service.database.query(sql`select from consents where service_id = ${serviceid}`)
   expect(left).toEqual([])
-})
-
-describe('a swap', () => {
-  const member = async (userid: string) => {
-    const { serviceid } = await partner.client.createUser({
-      ...ada,
-      userid,
-      offername: 'starter',
-      benefits: ['telehealth'],
-    })
-    return {
-      serviceid,
-      act: (name: string) => `/users/${serviceid}/act/${name}`,
-      told: async () =>
-        (await partner.client.listEvents({ userid })).events.map(({ eventname }) => eventname),
-    }
-  }
-
-  test('is previewed, made for the person, shown as pending, and called off again', async () => {
-    const { serviceid, act, told } = await member('swaps-1')
-    const before = await told()
-    const form = await support.get(act('swap'))
-    expect(form.text).toContain('name="out-telehealth"')
-    expect(form.text).toContain('name="free-0"')
-    const wish = { 'out-telehealth': 'dental', 'free-0': 'vision' }
-    const preview = await support.post(act('swap'), wish)
-    expect(preview.text).toContain('<code>user_benefits_pendingswap</code>')
-    expect(preview.text).toContain('Telehealth for Dental discount, Vision discount for a free place')
-    expect(await told()).toEqual(before)
-    const done = await support.post(act('swap'), {
-      ...wish,
-      ...seenIn(preview),
-      reason: 'asked on the phone',
-    })
-    expect(done.path).toBe(`/users/${serviceid}`)
-    expect(done.text).toContain('Swaps Telehealth for Dental discount, gets Vision discount on')
-    expect(done.text).toContain('A pending swap brings it.')
-    expect(done.text).toContain('<code>benefit dental</code> scheduled')
-    expect(await told()).toEqual([...before, 'user_benefits_pendingswap'])
-    expect((await support.get(act('swap'))).text).toMatch(/value="dental" selected/)
-    const off = await support.post(act('swapoff'))
-    expect(off.text).toContain('<code>user_benefits_swap_cancelled</code>')
-    const undone = await support.post(act('swapoff'), { ...seenIn(off), reason: 'changed their mind' })
-    expect(undone.text).not.toContain('Swaps Telehealth')
-    expect(await told()).toEqual([...before, 'user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
-    const deed = { result: 'done', serviceId: serviceid, because: true }
-    expect(await deedsOf(service, support)).toEqual(
-      expect.arrayContaining([
-        { ...deed, action: 'swap user' },
-        { ...deed, action: 'swapoff user' },
-      ]),
-    )
-  })
-
-  test('that the rules refuse says why and changes nothing', async () => {
-    const { act, told } = await member('swaps-2')
-    const before = await told()
-    for (const wrong of [
-      { 'out-telehealth': 'hospital' },
-      { 'out-dental': 'vision' },
-      { 'out-telehealth': 'dental', 'free-0': 'dental' },
-    ]) {
-      const refused = await support.post(act('swap'), wrong)
-      expect([wrong, refused.status]).toEqual([wrong, 409])
-      expect(refused.text).toContain('This cannot be done')
-    }
-    expect((await support.post(act('swapoff'))).text).toContain('Nothing: it is so already')
-    expect(await told()).toEqual(before)
-  })
-
-  test('can let a pick go with nothing in its place', async () => {
-    const { act, serviceid } = await member('swaps-3')
-    const preview = await support.post(act('swap'), { 'out-telehealth': '-' })
-    await support.post(act('swap'), { 'out-telehealth': '-', ...seenIn(preview), reason: 'call 30' })
-    const [row] = await service.database.query<{ swap_pairs: unknown }>(sql`
-      select swap_pairs from users where service_id = ${serviceid}`)
-    expect(row?.swap_pairs).toEqual([expect.objectContaining({ remove: 'telehealth' })])
-  })
-})
-
-test('what a benefit waits for is named: terms to agree to, or a beneficiary', async () => {
-  const catalogue = demoCatalogue
-    .replace('beneficiaries: optional', 'beneficiaries: required')
-    .replace('fixed: [accident]', 'fixed: [accident, life]')
-  await using own = await startTestService({ console: true, catalogue })
-  const { client } = await own.newPartner()
-  const { serviceid } = await client.createUser({ ...ada, userid: 'waits-1', offername: 'starter' })
-  const { text } = await (await signIn(own, 'support')).get(`/users/${serviceid}`)
-  expect(text).toContain(
-    'Term life: the person has to agree to its terms and to name a beneficiary on the page, by <time',
-  )
 })

@@ -1,5 +1,3 @@
-// @whole
-
 /// <reference lib="dom" />
 import { request as ask } from 'node:http'
 import { createServer } from 'node:https'

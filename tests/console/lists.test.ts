@@ -107,82 +107,6 @@ describe('the settings of a partner', () => {
   const seenAt = async (path: string) =>
     /name="seen" value="([^"]+)"/.exec((await admin.get(path)).text)?.[1] ?? ''
 
-  test('are shown filled in, changed for a reason, and hold at once', async () => {
-    const partner = await service.newPartner({ name: 'Settled' })
-    const path = `/partners/${partner.partnerId}/settings`
-    expect((await admin.get(path)).text).toContain('value="Settled"')
-    const wish = {
-      name: 'Settled Rides',
-      timezone: 'America/Chicago',
-      locale: 'es',
-      rate: '40',
-      apikey: 'needed',
-      origins: 'https://rides.example\nhttps://www.rides.example',
-      helpphone: '1-800-555-0142',
-      offer: 'starter',
-      scheme: 'dark',
-      radius: '8',
-      operatorline: 'Administered by Tidewater',
-    }
-    const seen = await seenAt(path)
-    expect((await admin.post(path, { ...wish, seen })).status).toBe(422)
-    const { text } = await admin.post(path, { ...wish, seen, reason: 'ticket 12' })
-    for (const shown of [
-      'Settled Rides',
-      'America/Chicago',
-      'Spanish',
-      '40 requests a second',
-      '1-800-555-0142',
-    ])
-      expect(text).toContain(shown)
-    expect(text).toContain('https://rides.example, https://www.rides.example')
-    expect(text).toContain('radius 8, scheme dark')
-    expect(text).toContain('Administered by Tidewater')
-    const [row] = await service.database.query<{ because: boolean }>(sql`
-      select sealed_reason is not null as because from audit_log
-      where actor = ${admin.operatorId} and action = 'change partner' and partner_id = ${partner.partnerId}`)
-    expect(row).toEqual({ because: true })
-  })
-
-  test('that are wrong are refused in words, and change nothing', async () => {
-    const partner = await service.newPartner({ name: 'Careful' })
-    const path = `/partners/${partner.partnerId}/settings`
-    const seen = await seenAt(path)
-    for (const wrong of [
-      { timezone: 'Moon/Tranquility' },
-      { helpphone: 'call me' },
-      { offer: 'gold', name: 'Careful' },
-      { radius: '99' },
-      { rate: 'fast' },
-      { rate: 'Infinity' },
-      { operatorlinees: 'Administrado por Tidewater', operatorline: '' },
-      { name: ' ' },
-    ]) {
-      const refused = await admin.post(path, { ...wrong, seen, reason: 'because' })
-      expect([wrong, refused.status]).toEqual([wrong, 409])
-      expect(refused.text).toContain('Not done')
-      expect(refused.text).not.toContain('--')
-    }
-    expect((await admin.get(path)).text).toContain('value="America/New_York"')
-    const own = await signIn(service, 'admin', [first.partnerId])
-    expect((await own.get(path)).status).toBe(404)
-    expect((await own.post(path, { name: 'Mine', seen, reason: 'because' })).status).toBe(404)
-  })
-
-  test('that somebody else changed since the page was loaded are shown, and nothing is saved', async () => {
-    const partner = await service.newPartner({ name: 'Shared' })
-    const path = `/partners/${partner.partnerId}/settings`
-    const seen = await seenAt(path)
-    await admin.post(path, { helpphone: '1-800-555-0142', seen, reason: 'ticket 13' })
-    const late = await admin.post(path, { name: 'Late', helpphone: '', seen, reason: 'ticket 14' })
-    expect(late.status).toBe(409)
-    expect(late.text).toContain('Nothing was saved')
-    expect(late.text).toContain('value="1-800-555-0142"')
-    const again = /name="seen" value="([^"]+)"/.exec(late.text)?.[1] ?? ''
-    const { text } = await admin.post(path, { name: 'Late', seen: again, reason: 'ticket 14' })
-    for (const shown of ['Late', '1-800-555-0142']) expect(text).toContain(shown)
-  })
-
   test('keep an offer that has left the catalogue, until it is unticked', async () => {
     const { partnerId } = await service.newPartner({ name: 'Loyal' })
     await changePartner(partnerId, { offers: ['legacy'] }, { ...service.manage, knownOffers: [] })
@@ -206,14 +130,5 @@ describe('the settings of a partner', () => {
       admin.post(path, { ...change, seen, reason: 'ticket 15' })
     const answers = await Promise.all([send({ helpphone: '1-800-555-0142' }), send({ name: 'Raced Rides' })])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
-  })
-
-  test('can be given a rate as its refusal writes one', async () => {
-    const partner = await service.newPartner({ name: 'Rated' })
-    const path = `/partners/${partner.partnerId}/settings`
-    const refused = await admin.post(path, { rate: '-1', seen: await seenAt(path), reason: 'because' })
-    expect(refused.text).toContain('rate must look like 100/s.')
-    const { text } = await admin.post(path, { rate: '100/s', seen: await seenAt(path), reason: 'because' })
-    expect(text).toContain('100 requests a second')
   })
 })

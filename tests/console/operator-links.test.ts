@@ -65,15 +65,6 @@ test('what is done by an operator’s link, which is shown once, is nowhere told
   for (const { text } of [shown, file]) expect(text).not.toContain(url.split('/').at(-1))
 })
 
-test('whoever has seen the birth date makes no link for the person; another operator may', async () => {
-  const member = await newMember()
-  expect((await person(member)).text).toContain('1990')
-  const refused = await link(member)
-  expect([refused.status, refused.text.includes('/register/link/')]).toEqual([409, false])
-  expect(refused.text).toContain('Let another operator do it.')
-  expect((await link(member, alan)).text).toContain('/register/link/')
-})
-
 test('so does whoever has exported it; and after 30 days both may', async () => {
   const member = await newMember()
   await grace.post(member.at('export'), because)
@@ -92,21 +83,4 @@ test('the date and the link stay apart for another account of the same person, t
     update operators set email = 'grace@example.com'
     where operator_id = any(${[grace.operatorId, second.operatorId]}::uuid[])`)
   expect((await link(member, second)).status).toBe(409)
-})
-
-test('a second person can allow whoever has seen it a link, for a day', async () => {
-  const member = await newMember()
-  await person(member)
-  const asked = await grace.post(member.at('date-and-link'), because)
-  expect((await link(member)).status).toBe(409)
-  expect((await grace.post(`${asked.path}/confirm`, because)).status).toBe(403)
-  expect((await alan.get(asked.path)).text).toMatch(/For 24 hours support-\S+ may make links of this person/)
-  await alan.post(`${asked.path}/confirm`, because)
-  expect((await link(member)).text).toContain('/register/link/')
-  await person(member, alan)
-  expect((await link(member, alan)).status).toBe(409)
-  await service.database.query(sql`
-    update operator_requests set decided_at = decided_at - interval '25 hours'
-    where service_id = ${member.serviceid}`)
-  expect((await link(member)).status).toBe(409)
 })

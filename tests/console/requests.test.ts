@@ -54,63 +54,6 @@ async function entries(serviceId: string) {
 }
 
 describe('what needs a second person', () => {
-  test('is asked for by one and done by another, in both names, and only then', async () => {
-    const { serviceid, events, telehealth, ask } = await newUser()
-    const before = await events()
-    const asked = await ask(asker)
-    expect(asked.path).toMatch(/^\/requests\//)
-    expect(asked.text).toContain('Somebody else has to confirm it.')
-    expect(await events()).toEqual(before)
-    expect((await telehealth())?.state).toBe('enrolled')
-
-    for (const path of ['/requests', '/']) expect((await other.get(path)).text).toContain(asked.path)
-    expect((await other.get('/partners')).text).toMatch(/title="wait for you">\d+</)
-    const page = await other.get(`/users/${serviceid}`)
-    expect(page.text).toMatch(
-      /Waits for a second person<[^!]*Take back an enrollment<\/a>, asked for by support-/,
-    )
-    expect(page.text).toContain(`href="${asked.path}"`)
-    const shown = await other.get(asked.path)
-    expect(shown.text).toContain('ticket 4711: never wanted it')
-    expect(shown.text).toMatch(/Telehealth is taken back, as if it had never been\. Nothing else changes\./)
-    expect((await other.post(`${asked.path}/confirm`)).status).toBe(422)
-    const done = await other.post(`${asked.path}/confirm`, { reason: 'read the ticket' })
-    expect(done.path).toBe(`/users/${serviceid}`)
-    expect(await events()).toEqual([...before, 'benefit_enrollment_corrected'])
-    expect(done.text).not.toContain('Waits for a second person')
-    expect(await telehealth()).toBeUndefined()
-    expect(await entries(serviceid)).toEqual([
-      { action: 'ask for void', result: 'asked', actor: asker.operatorId },
-      { action: 'void on request', result: 'done', actor: asker.operatorId },
-      { action: 'confirm void', result: 'done', actor: other.operatorId },
-    ])
-    const again = await other.post(`${asked.path}/confirm`, { reason: 'once more' })
-    expect(again.status).toBe(409)
-    expect(await events()).toEqual([...before, 'benefit_enrollment_corrected'])
-  })
-
-  test('is not decided by who asked for it, by a viewer, or by somebody of another partner', async () => {
-    const { events, ask, serviceid } = await newUser()
-    const before = await events()
-    const { path } = await ask(asker)
-    expect((await asker.post(`${path}/confirm`, { reason: 'I am sure' })).status).toBe(403)
-    expect((await asker.post(`${path}/refuse`, { reason: 'I am not' })).status).toBe(403)
-    const viewer = await signIn(service, 'viewer')
-    for (const address of ['/requests', path]) expect((await viewer.get(address)).status).toBe(403)
-    expect((await viewer.post(`${path}/confirm`, { reason: 'why not' })).status).toBe(403)
-    const stranger = await signIn(service, 'admin', [(await service.newPartner({ name: 'Other' })).partnerId])
-    expect((await stranger.get(path)).status).toBe(404)
-    expect((await stranger.get('/requests')).text).not.toContain(path)
-    expect((await stranger.post(`${path}/confirm`, { reason: 'not mine' })).status).toBe(404)
-    expect((await other.post(`${path}/withdraw`)).status).toBe(403)
-    expect(await events()).toEqual(before)
-    expect(await entries(serviceid)).toContainEqual({
-      action: 'decide void',
-      result: 'refused',
-      actor: asker.operatorId,
-    })
-  })
-
   test.each([
     ['the same email', { email: 'grace@example.com', subject: undefined }],
     ['the same subject at the identity provider', { email: undefined, subject: 'person-1' }],
@@ -143,22 +86,6 @@ describe('what needs a second person', () => {
     await service.database.query(sql`update operators set email = null, subject = null, issuer = null`)
     expect((await twin.post(`${path}/confirm`, { reason: 'it is not' })).status).toBe(200)
     expect(await telehealth()).toBeUndefined()
-  })
-
-  test('is done as it was seen: where it would do something else by now, that is shown and nothing is done', async () => {
-    const { userid, events, ask } = await newUser()
-    const { path } = await ask(asker)
-    await partner.client.cancelUser({ userid })
-    const before = await events()
-    const shown = await other.get(path)
-    expect(shown.text).toContain('It would do something else now than when it was asked for')
-    expect(shown.text).not.toContain('/confirm"')
-    const done = await other.post(`${path}/confirm`, { reason: 'read the ticket' })
-    expect(done.status).toBe(409)
-    expect(done.text).toContain('Nothing was done')
-    expect(await events()).toEqual(before)
-    await other.post(`${path}/refuse`, { reason: 'it has changed' })
-    expect((await other.get(path)).text).toContain('>refused<')
   })
 
   test('can be withdrawn by who asked, and lapses after a week', async () => {

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
-import { deedsOf } from './deeds.ts'
 import { signIn } from './operator-browser.ts'
 
 const service = forAllTests(() => startTestService({ console: true }))
@@ -24,28 +23,6 @@ async function newErased(userid: string): Promise<{ serviceid: string; path: str
   return { serviceid, path: `/users/${serviceid}/retained` }
 }
 
-test('what outlives an erasure is shown to an admin for a reason, and the reason is on record', async () => {
-  const { serviceid, path } = await newErased('kept-1')
-  const user = await admin.get(`/users/${serviceid}`)
-  expect(user.text).toContain('but the records that the law makes the partner keep')
-  expect(user.text).toContain(`href="${path}"`)
-  const asked = await admin.get(path)
-  expect(asked.text).toContain('Dates of cover')
-  expect(asked.text).not.toContain('kept-1')
-
-  for (const tooShort of ['', ' x ']) expect((await admin.post(path, { reason: tooShort })).status).toBe(422)
-  const shown = await admin.post(path, { reason })
-  expect(shown.status).toBe(200)
-  for (const text of ['kept-1', 'identity', '2026-01', 'Why it ended']) expect(shown.text).toContain(text)
-  const looks = (await deedsOf(service, admin)).filter(({ action }) => action === 'look at kept records')
-  expect(looks).toEqual([
-    { action: 'look at kept records', result: 'shown', serviceId: serviceid, because: true },
-  ])
-  const audit = await admin.get(`/audit?partner=${keeping.partnerId}&user=${serviceid}&who=all`)
-  expect(audit.text).toContain('look at kept records')
-  expect(audit.text).toContain(reason)
-})
-
 test('nothing is shown where it cannot be put on record', async () => {
   const { path } = await newErased('kept-2')
   await service.database.query(sql`
@@ -54,18 +31,6 @@ test('nothing is shown where it cannot be put on record', async () => {
   await service.database.query(sql`alter table audit_log drop constraint nothing_recorded`)
   expect(refused.status).toBe(500)
   expect(refused.text).not.toContain('kept-2')
-})
-
-test.each(['viewer', 'support'] as const)('a %s sees until when, but never the records', async role => {
-  const { serviceid, path } = await newErased(`kept-${role}`)
-  const operator = await signIn(service, role)
-  const user = await operator.get(`/users/${serviceid}`)
-  expect(user.text).toContain('Kept until')
-  expect(user.text).not.toContain(path)
-  expect((await operator.get(path)).status).toBe(403)
-  const refused = await operator.post(path, { reason })
-  expect(refused.status).toBe(403)
-  expect(refused.text).not.toContain(`kept-${role}`)
 })
 
 test('of another partner’s user, of a living one, and where nothing is kept, there is nothing to read', async () => {

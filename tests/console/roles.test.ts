@@ -1,5 +1,4 @@
 // @nightly
-// @slow
 
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'

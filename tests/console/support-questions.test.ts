@@ -1,5 +1,3 @@
-// @whole
-
 /// <reference lib="dom" />
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'

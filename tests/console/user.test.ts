@@ -25,6 +25,93 @@ beforeAll(async () => {
 const viewer = forAllTests(() => signIn(service, 'viewer'))
 const support = forAllTests(() => signIn(service, 'support'))
 
+describe('one field finds a user', () => {
+  test('by userid, also one that looks like an id, serviceid, event id, and the id of the request that changed it', async () => {
+    const [event] = (await partner.client.listEvents({ userid: 'canary-user-1' })).events
+    const [change] = await service.database.query<{ request_id: string }>(sql`
+      select request_id from history where service_id = ${serviceid} order by version limit 1`)
+    const shaped = crypto.randomUUID()
+    const { serviceid: id } = await partner.client.createUser({
+      ...ada,
+      userid: shaped,
+      offername: 'starter',
+    })
+    expect((await viewer.post('/find', { what: shaped })).path).toBe(`/users/${id}`)
+    for (const what of [
+      'canary-user-1',
+      serviceid,
+      serviceid.toUpperCase(),
+      event?.eventid ?? '',
+      change?.request_id ?? '',
+    ]) {
+      const found = await support.post('/find', { what })
+      expect(found).toMatchObject({ status: 200 })
+      expect(found.path).toBe(`/users/${serviceid}`)
+    }
+  })
+
+  test('by a userid that begins or ends with a space', async () => {
+    const userid = ' canary-spaced '
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    expect((await support.post('/find', { what: userid })).path).toBe(`/users/${id}`)
+    expect((await support.post('/find', { what: userid.trim() })).status).toBe(404)
+    expect((await support.post('/find', { what: '  canary-user-1 ' })).path).toBe(`/users/${serviceid}`)
+  })
+
+  test('by a phone that more than a hundred accounts share, each of them', async () => {
+    const phone = '7865550188'
+    const many = Array.from({ length: 101 }, (_, at) => `canary-shares-${at}`)
+    for (const userid of many)
+      await partner.client.createUser({ ...ada, phone, userid, offername: 'starter' })
+    const found = await support.post('/find', { what: phone })
+    expect(found.text.match(/>canary-shares-\d+</g)).toHaveLength(many.length)
+  })
+
+  test('and says so when nobody is found; no address ever carries what was typed', async () => {
+    const oddities = ['ffffffff-ffff-7fff-bfff-ffffffffffff', "'; drop table users; --", '%', '_']
+    for (const what of ['nobody-of-this-name', '', ' ', crypto.randomUUID(), 'x'.repeat(500), ...oddities]) {
+      const found = await support.post('/find', { what })
+      expect(found.status).toBe(404)
+      expect(found.path).toBe('/find')
+      expect(found.text).toContain('Nobody found')
+    }
+    expect(JSON.stringify(service.logged)).not.toContain('canary')
+    const nul = await support.post('/find', { what: 'a\0b' })
+    expect([nul.status, nul.text.includes('Go back and type it again.')]).toEqual([400, true])
+    expect((await support.get('/partners?name=%00')).status).toBe(400)
+  })
+
+  test('by the reference of a confirmation, in capitals or not, until the person is erased', async () => {
+    const userid = 'canary-referred'
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    await service.database.query(sql`
+      insert into sealed_records (partner_id, service_id, kind, name, version, sealed, at)
+      values (${partner.partnerId}, ${id}, 'confirmation', 'BE-7K3M-92QD', ${crypto.randomUUID()}, ''::bytea, now())`)
+    for (const what of ['BE-7K3M-92QD', ' be-7k3m-92qd ']) {
+      for (const operator of [viewer, support])
+        expect((await operator.post('/find', { what })).path).toBe(`/users/${id}`)
+    }
+    expect((await support.post('/find', { what: 'BE-7K3M' })).status).toBe(404)
+    const elsewhere = await signIn(service, 'support', [(await service.newPartner()).partnerId])
+    expect((await elsewhere.post('/find', { what: 'BE-7K3M-92QD' })).status).toBe(404)
+    await partner.client.eraseUser({ userid })
+    expect((await support.post('/find', { what: 'BE-7K3M-92QD' })).status).toBe(404)
+  })
+
+  test('of the same userid at two partners both are listed', async () => {
+    const other = await service.newPartner({ name: 'Other Rides' })
+    await other.client.prefillUser({ ...ada, userid: 'canary-user-1' })
+    const found = await support.post('/find', { what: 'canary-user-1' })
+    expect(found.text).toContain('Several users')
+    expect(found.text).toContain('Harbor Rides')
+    expect(found.text).toContain('Other Rides')
+    const own = await signIn(service, 'support', [other.partnerId])
+    expect((await own.post('/find', { what: serviceid })).status).toBe(404)
+    expect((await own.get(`/users/${serviceid}`)).status).toBe(404)
+    expect((await own.post('/find', { what: 'canary-user-1' })).path).toMatch(/^\/users\//)
+  })
+})
+
 describe('the page of a user', () => {
   test('has the userid in its heading for support, and in no title, which browsers keep in their history', async () => {
     const titled = `<title>User ${serviceid.slice(-12)} – Benefits console</title>`
@@ -36,81 +123,6 @@ describe('the page of a user', () => {
       expect(text).toContain(titled)
       expect(text).toContain(`<h1>${heading}</h1>`)
     }
-  })
-
-  test('says in a sentence how the user stands, and follows each change', async () => {
-    const userid = 'sentence-1'
-    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
-    const sentence = async (operator: OperatorBrowser) =>
-      /id="sentence">([^<]*)</.exec((await operator.get(`/users/${id}`)).text)?.[1]
-    expect(await sentence(support)).toMatch(/^Active on Starter since \w+ \d+, \d{4}\.$/)
-    await partner.client.cancelUser({ userid, reason: 'nonpayment' })
-    expect(await sentence(support)).toMatch(
-      /^Active on Starter since .*\. Leaves on \w+ (28|29|30|31), \d{4}: canceled by the partner, reason nonpayment\.$/,
-    )
-    expect(await sentence(viewer)).toMatch(/: canceled by the partner\.$/)
-    await partner.client.reinstateUser({ userid })
-    const { text } = await viewer.get(`/users/${id}`)
-    expect(text).toMatch(
-      /The membership is canceled because of nonpayment\. The last day is \w+ \d+, \d{4}\. Accident coverage ends then\./,
-    )
-    expect(text).toContain('The cancellation is taken back. Accident coverage stays.')
-    expect((await viewer.get('/')).text).toMatch(new RegExp(`looked at today[^!]*/users/${id}`))
-    await partner.client.cancelUser({ userid, reason: 'employmentended' })
-    expect(await sentence(support)).toMatch(/, reason employment ended\.$/)
-    await partner.client.eraseUser({ userid })
-    expect(await sentence(support)).toMatch(/^Erased on .*Nothing of the person is left here\.$/)
-  })
-
-  test('names the rule that says no, and shows what it looked at only with the person’s data', async () => {
-    const { serviceid: id } = await partner.client.createUser({
-      ...ada,
-      userid: 'too-old-1',
-      dob: '1950-01-01',
-      offername: 'starter',
-    })
-    const plain = await support.get(`/users/${id}`)
-    expect(plain.text).toMatch(/Too old \(\d\):[^!]*is for people aged 18 to 64/)
-    expect(plain.text).not.toContain('needs age 18–64, is')
-    const shown = await support.post(`/users/${id}/person`, { reason: 'ticket 42' })
-    expect(shown.text).toMatch(/needs age 18–64, is \d\d/)
-  })
-
-  test('says of somebody who has no offer which rules refuse each, and with which offers each benefit comes', async () => {
-    const of = async (userid: string, person: Readonly<Record<string, unknown>>) => {
-      await partner.client.prefillUser({ ...ada, userid, ...person })
-      const { path, text } = await support.post('/find', { what: userid })
-      return { path, text, sentence: /id="sentence">([^<]*)</.exec(text)?.[1] ?? '' }
-    }
-    const inNewYork = { zipcode: '10001', address: { ...ada.address, state: 'NY', zipcode: '10001' } }
-    const newYorker = await of('closed-ny', inNewYork)
-    expect(newYorker.sentence).toMatch(/^Prefilled on .*, not enrolled: nobody has chosen an offer yet\./)
-    expect(newYorker.text).toMatch(
-      /Not in this state[^!]*?Hospital cash is not offered in New York\.[^!]*?<code>not_in_ny/,
-    )
-    expect(newYorker.text).toContain('What the partner had sent is deleted.')
-    expect(newYorker.text).not.toMatch(/Not in this state[^<]*<\/strong>[^<]*Telehealth/)
-    expect(newYorker.text).toMatch(/With Starter: [^<]*Telehealth/)
-    const child = await of('closed-child', { dob: '2015-01-01' })
-    expect(child.sentence).toMatch(/, not enrolled: no offer is open to this person\./)
-    expect(child.text).toMatch(/Too young[^<]*<\/strong>[^<]*Emergency savings/)
-    expect(child.text).not.toContain('Only with an offer')
-    expect(newYorker.text).toMatch(
-      /With another offer:<\/strong> Term life<[^!]*?Only with an offer that is not open to this person: Premier\./,
-    )
-    const unborn = await of('closed-unknown', { dob: undefined })
-    expect(unborn.sentence).toMatch(/, not enrolled: birth date not known\./)
-    expect(unborn.text).toContain('Birth date is not known, so no rule was tried.')
-    const shown = await support.post(`${newYorker.path}/person`, { reason: 'ticket 43' })
-    expect(shown.text).toContain('not in NY, lives in NY')
-  })
-
-  test('says beside a benefit how it is used, and after its end as long as that holds', async () => {
-    const uses = { ...ada, userid: 'canary-uses', offername: 'plus', benefits: ['critical', 'vision'] }
-    const { serviceid: id } = await partner.client.createUser(uses)
-    expect((await viewer.get(`/users/${id}`)).text).toMatch(/How to use it.*?<li>1-800-555-0142<\/li>/s)
-    await partner.client.cancelUser({ userid: uses.userid, effective: 'immediate' })
-    expect((await viewer.get(`/users/${id}`)).text).toContain('<p>For what happened before its end, until ')
   })
 
   test('says of somebody whose create was refused when and why, even if nobody has the userid', async () => {
@@ -217,36 +229,6 @@ describe('the page of a user', () => {
     expect(text.slice(text.indexOf('<details>'))).toContain(second)
   })
 
-  test('says of a held offer that would not be given anew which rule refuses it', async () => {
-    const { serviceid: id } = await partner.client.createUser({
-      ...ada,
-      userid: 'moved-away',
-      offername: 'premier',
-    })
-    await partner.client.updateUser({
-      userid: 'moved-away',
-      zipcode: '10001',
-      address: { ...ada.address, state: 'NY', zipcode: '10001' },
-    })
-    const { text } = await support.get(`/users/${id}`)
-    expect(text).toMatch(/Kept:<\/strong> Premier<[^!]*?Kept, but it would not be given anew: /)
-  })
-
-  test('names offers as the catalogue shows them, and offers to record a consent only if one is missing', async () => {
-    const { serviceid: id } = await partner.client.createUser({
-      ...ada,
-      userid: 'consents-1',
-      offername: 'plus',
-      benefits: ['identity'],
-    })
-    const { text } = await support.get(`/users/${id}`)
-    expect(text).toContain('comes with Plus<')
-    expect(text).toContain('picked under Plus<')
-    expect(text).toContain('no endpoint asked for it')
-    expect(text).toContain('Put a consent on record')
-    expect((await support.get(`/users/${serviceid}`)).text).not.toContain('Put a consent on record')
-  })
-
   test('has older changes on pages of their own, which lead back and do not take an earlier cancel for the present one', async () => {
     const userid = 'canary-long-history'
     const user = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
@@ -294,25 +276,6 @@ describe('the page of a user', () => {
     expect(seen.match(/look at user/g)).toHaveLength(2)
     expect(seen).toContain('ticket 44')
     expect(text.indexOf('<h2>Timeline')).toBeLessThan(text.indexOf('<h2>Who looked'))
-  })
-
-  test('offers for a correction what is live before what is over', async () => {
-    const userid = 'came-back-1'
-    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
-    await partner.client.cancelUser({ userid, effective: 'immediate' })
-    await partner.client.reinstateUser({ userid })
-    for (const act of ['void', 'move']) {
-      const { text } = await support.get(`/users/${id}/act/${act}`)
-      const options = [...text.matchAll(/<option[^>]*>Accident coverage, (in force|ended)/g)]
-      expect(options.map(([, state]) => state)).toEqual(['in force', 'ended'])
-    }
-  })
-
-  test('shows links and what became of them', async () => {
-    await partner.client.createLinkToken({ userid: 'canary-user-1', purpose: 'benefits', delivery: 'sms' })
-    const { text } = await support.get(`/users/${serviceid}`)
-    expect(text).toContain('not opened yet')
-    expect(text).toContain('sms')
   })
 
   test('shows at which step a session of the page was left, and that its dead link was opened', async () => {

@@ -202,33 +202,6 @@ describe('partners', () => {
     expect(await reasonedDeedsOf(service, admin)).toContain('revoke credential')
   })
 
-  test('a partner is stopped within the second, for a reason that the page shows, and let in again', async () => {
-    const other = await service.newPartner({ name: 'Stopping' })
-    await other.client.prefillUser({ ...ada, userid: 'stop-1' })
-    const stopped = await admin.post(`/partners/${other.partnerId}/disable`, { reason: 'contract ended' })
-    expect(stopped.text).toContain('Disabled since')
-    expect(stopped.text).toContain('contract ended')
-    service.advance(1000)
-    await expect(other.client.prefillUser({ ...ada, userid: 'stop-2' })).rejects.toMatchObject({
-      status: 401,
-    })
-    expect(stopped.text).toContain(`<a href="/webhooks?partner=${other.partnerId}">its endpoints</a>`)
-    // No link is handed out that opens for nobody.
-    const link = `${(await admin.post('/find', { what: 'stop-1' })).path}/link`
-    const { text } = await admin.get(link)
-    expect(text).toContain('its pages open for nobody')
-    expect(text).not.toContain('Make the link')
-    const made = { purpose: 'registration', reason: 'ticket 7' }
-    expect((await admin.post(link, made)).status).toBe(409)
-    await admin.post(`/partners/${other.partnerId}/enable`, { reason: 'renewed' })
-    service.advance(1000)
-    await other.client.prefillUser({ ...ada, userid: 'stop-2' })
-    expect((await admin.post(link, made)).text).toContain('/register/link/')
-    expect(await reasonedDeedsOf(service, admin)).toEqual(
-      expect.arrayContaining(['disable partner', 'enable partner']),
-    )
-  })
-
   test('shows the first steps of a partner', async () => {
     const other = await service.newPartner({ name: 'Beginner' })
     const steps = async () =>
