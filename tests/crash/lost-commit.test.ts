@@ -1,5 +1,4 @@
 // @databases stock
-// @slow
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

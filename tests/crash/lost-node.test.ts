@@ -1,5 +1,4 @@
 // @databases citus
-// @slow
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

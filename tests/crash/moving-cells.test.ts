@@ -1,6 +1,5 @@
 // @databases citus
 // @nightly
-// @slow
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

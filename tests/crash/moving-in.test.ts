@@ -1,5 +1,3 @@
-// @slow
-
 import { spawnSync } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'

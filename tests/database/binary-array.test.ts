@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as arrays from '../../service/src/db/binary-array.ts'

@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { migrate, schemaState } from '../../service/src/db/migrate.ts'

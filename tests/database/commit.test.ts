@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases embedded
+
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'

@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'

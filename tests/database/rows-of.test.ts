@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Columns, column, rowsOf } from '../../service/src/db/columns.ts'

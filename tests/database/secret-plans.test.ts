@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { beforeAll, describe, expect } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'

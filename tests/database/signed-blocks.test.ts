@@ -1,3 +1,5 @@
+// @databases embedded
+
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBlockKeys } from '../../service/src/audit/block-keys.ts'

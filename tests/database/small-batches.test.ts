@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { expect } from 'vitest'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { loadKeys, loadUsers, loadUsersWithDocuments } from '../../service/src/membership/reading/load.ts'

@@ -1,5 +1,3 @@
-// @databases citus stock
-
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'

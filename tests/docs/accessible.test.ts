@@ -1,5 +1,3 @@
-// @whole
-
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'

@@ -1,5 +1,3 @@
-// @slow
-
 import { everydayOr } from '../long.ts'
 import { givenSeed } from '../seeds.ts'
 import { testSeeds } from './model-seeds.ts'

@@ -1,5 +1,3 @@
-// @slow
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { errors, type Operation, operations } from '../../contract/src/index.ts'
 import { lifeCatalogue } from './catalogue.ts'

@@ -1,5 +1,4 @@
 // @databases citus stock
-// @slow
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

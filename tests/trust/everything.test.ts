@@ -1,6 +1,5 @@
 // @databases citus stock
 // @nightly
-// @slow
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,5 +1,3 @@
-// @slow
-
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @slow
-
 import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,4 @@
 // @databases citus stock
-// @slow
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,3 @@
-// @slow
-
 import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { Agent, fetch } from 'undici'

@@ -1,5 +1,3 @@
-// @slow
-
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
