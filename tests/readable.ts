@@ -9,7 +9,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** The beginnings of what is read as one: an item of a list, a card, a row, a heading. */
 const PART =
-  /(?=<(?:li|article|section|form|tr|h[1-6]|dt|details)\b)|<\/(?:li|article|section|ul|ol|form|tr|table|details)>/
+  /(?=<(?:li|article|section|form|tr|h[1-6]|dt|details)\b)|<\/(?:li|article|section|ul|ol|dl|form|tr|table|details)>/
 const LINE =
   /<\/?(?:p|div|ul|ol|li|dl|dt|dd|tr|th|td|table|label|legend|fieldset|button|summary|section|form|article|option|br|h[1-6])\b[^>]*>/
 

@@ -43,7 +43,7 @@ async function operatorsOf(service: TestService): Promise<Walker> {
     shown = answer
     const [, token] = /name="seen" value="([^"]+)"/.exec(answer.text) ?? []
     if (token !== undefined) seen = token.replaceAll('&quot;', '"')
-    const choices = answer.text.matchAll(/<option value="([\w-]{36,})"[^>]*>(\w+)(?:, the (\w+))?/g)
+    const choices = answer.text.matchAll(/<option value="([^"]{36,})"[^>]*>(\w+)(?:, the (\w+))?/g)
     for (const [, id = '', what = '', whose] of choices) named.set(whose ? `${what}-${whose}` : what, id)
     const [, kind = '', id = ''] = /^\/(requests|users)\/([\da-f-]{36})$/.exec(answer.path) ?? []
     if (id && ![...named.values()].includes(id))
