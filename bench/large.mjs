@@ -41,6 +41,7 @@ feeds:
       - { name: PLAN, value: benefit }
       - { name: FROM, value: startson }
       - { name: TO, value: endson }
+      - { name: WHO, value: who }
 `
 
 const served = await startServed('large', {

@@ -4,7 +4,11 @@ import { statusOf } from './found.ts'
 import { inSandbox, partnerOptions } from './partner.ts'
 import {
   cancel,
+  coverGrownChild,
+  coverNobodyElse,
   create,
+  createOn,
+  createWith,
   erase,
   prefill,
   prefillWith,
@@ -20,6 +24,9 @@ type Person = { readonly userid: string; readonly outcome: string; readonly chan
 const failingEvent = 'offer_reinstate_successful'
 /** Nothing listens on the discard port, so that each attempt fails. */
 const failingUrl = 'http://127.0.0.1:9/person-webhook-fails'
+
+/** The changes for the next boundary, which the last hours of a month lock. */
+const lockable: ReadonlySet<UserChange> = new Set([swap, coverNobodyElse])
 
 /** The people of a sandbox, on the demo catalogue. */
 const people: readonly Person[] = [
@@ -37,6 +44,21 @@ const people: readonly Person[] = [
     userid: 'person-swap-pending',
     outcome: 'as person-enrolled; vision replaces dental at the boundary',
     changes: [create, swap],
+  },
+  {
+    userid: 'person-with-partner',
+    outcome: 'active on starter; dental covers her with her domestic partner',
+    changes: [createWith('domesticpartner')],
+  },
+  {
+    userid: 'person-spouse-removed',
+    outcome: 'active on starter; dental covers her spouse until the boundary, and then her alone',
+    changes: [createWith('spouse'), coverNobodyElse],
+  },
+  {
+    userid: 'person-child-ages-out',
+    outcome: 'active on plus; dental covers her child, who is 26 next month, to the end of that month',
+    changes: [createOn('plus', ['telehealth']), coverGrownChild],
   },
   {
     userid: 'person-wrong-state',
@@ -57,8 +79,8 @@ const people: readonly Person[] = [
 ]
 
 /**
- * Creates the missing people of a sandbox, or all of them anew. Returns what could not be made as described: a swap
- * cannot be requested in the last hours of a month. Throws what the client throws when the service refuses anything else.
+ * Creates the missing people of a sandbox, or all of them anew. Returns what could not be made as described: changes for the
+ * next month are locked in the last hours of a month. Throws what the client throws when the service refuses anything else.
  */
 export async function makePeople(
   client: PartnerClient,
@@ -74,7 +96,7 @@ export async function makePeople(
       try {
         await change(client, userid)
       } catch (error) {
-        if (change !== swap || !isBenefitEnrolmentError(error)) throw error
+        if (!lockable.has(change) || !isBenefitEnrolmentError(error)) throw error
         refused.push({ userid, refusal: error.code })
       }
     }
@@ -125,7 +147,7 @@ const resetPeople: Command = {
         `Made anew: ${people.map(({ userid }) => userid).join(', ')}.`,
         ...refused.map(
           ({ userid, refusal }) =>
-            `${userid} has no swap pending (${refusal}): swaps are locked in the last hours of a month. Reset again after it.`,
+            `${userid} has no change pending (${refusal}): in the last hours of a month they are locked. Reset again after it.`,
         ),
       ])
     }),

@@ -31,7 +31,7 @@ describe('create, 200', () => {
       pendingoffer: null,
       benefits: [
         { name: 'accident', displayname: 'Accident coverage', ...cover },
-        { name: 'dental', displayname: 'Dental discount', ...cover },
+        { name: 'dental', displayname: 'Dental discount', ...cover, tier: 'me', dependants: [] },
       ],
       requiredactions: [],
       consents: [],

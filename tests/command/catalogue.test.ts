@@ -5,8 +5,10 @@ import { Ajv } from 'ajv'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { sql } from '../../service/src/db/sql.ts'
+import { columns, insuredCatalogue } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
+import { familyTiers } from '../life/family-catalogue.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
@@ -93,6 +95,42 @@ wholeRunTest('what cannot be counted is refused with a sentence', async () => {
   const { code, stderr } = await run(['catalogue', 'impact', broken], sandbox.place)
   expect(code).toBe(1)
   expect(stderr).toMatch(/^\d+ problems in the catalogue:\nline 1: benefits is missing/)
+})
+
+test('a catalogue whose families a published feed cannot tell is refused, with the line of the benefit', async () => {
+  const writeTo = async (name: string, text: string) => {
+    const path = join(sandbox.place.cwd, name)
+    await writeFile(path, text)
+    return path
+  }
+  const kin = (more: object) =>
+    insuredCatalogue({
+      benefits: [{ name: 'kin', ...more }],
+      offers: [{ offer: 'kinplan', rank: 90, fixed: ['kin'], selectable: [], slots: 0 }],
+    })
+  const feed = (...more: object[]) =>
+    JSON.stringify({
+      schema: 1,
+      feeds: [
+        { feed: 'kin', insurer: 'seaview', benefits: ['kin'], format: 'csv', columns: [...columns, ...more] },
+      ],
+    })
+  const families = await writeTo(
+    'families.json',
+    kin({ covers: { spouse: {} }, tiers: familyTiers.slice(0, 2), premium: { cents: 1, per: 'month' } }),
+  )
+  await runJson(['catalogue', 'publish', await writeTo('single.json', kin({}))], sandbox.place)
+  await runJson(['feed', 'publish', await writeTo('feeds.json', feed())], sandbox.place)
+  for (const command of ['check', 'impact', 'publish']) {
+    const { code, stderr } = await run(['catalogue', command, families], sandbox.place)
+    expect([command, code]).toEqual([command, 1])
+    expect(stderr).toMatch(
+      /^1 problem in the catalogue:\nline 1: .*kin covers families, and the feed kin does not say whom a line is about/,
+    )
+  }
+  const who = feed({ name: 'WHO', value: 'who' })
+  await runJson(['feed', 'publish', await writeTo('feeds.json', who)], sandbox.place)
+  expect(await runJson(['catalogue', 'check', families], sandbox.place)).toMatchObject({ ok: true })
 })
 
 test('the schema for editors accepts the demo catalogue and knows a misspelt key', async () => {

@@ -77,12 +77,18 @@ test('dev prints where it listens, then curl lines that work as printed', async 
 
   const first = await runPrinted(service.stdout())
   expect(first.map(step => step.status)).toEqual(expectedStatuses)
-  const [, prefilled, again, before, created, after, inbox] = first.map(step => step.body)
+  const [, prefilled, again, before, created, after, family, inbox] = first.map(step => step.body)
   expect(prefilled).toBe('prefill saved')
   expect(again).toMatchObject({ code: 'user_exists' })
   expect(statusesOf(before)).toEqual(['notenrolled'])
   expect(created).toMatchObject({ status: 'active', currentofferdetails: { offer: 'starter' } })
+  expect((created as { benefits: object[] }).benefits).toContainEqual(
+    expect.objectContaining({ name: 'dental', tier: 'mechildren' }),
+  )
   expect(statusesOf(after)).toEqual(['enrolled', 'notenrolled'])
+  expect(family).toMatchObject({
+    dependants: [{ firstname: 'Leo', benefits: [{ name: 'dental', endsattimestamp: expect.any(String) }] }],
+  })
   expect(Array.isArray(inbox)).toBe(true)
   expect(service.log().map(line => line.event)).not.toContain('request')
   if (process.getuid?.() === 0)
@@ -119,7 +125,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-const expectedStatuses = [200, 200, 409, 200, 200, 200, 200]
+const expectedStatuses = [200, 200, 409, 200, 200, 200, 200, 200]
 function statusesOf(benefits: unknown): string[] {
   return [...new Set((benefits as { status: string }[]).map(benefit => benefit.status))].sort()
 }

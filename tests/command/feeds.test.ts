@@ -75,7 +75,12 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
     `startson: we say ${startson.ours}, it says 2020-01-01`,
   )
   expect(await feed('run', 'seaview')).toMatchObject({ run: 3, counts: { correct: 1 } })
-  expect(await feed('list')).toMatchObject({ feeds: [{ feed: 'seaview', lastrun: { run: 3 } }] })
+  expect(await feed('list')).toMatchObject({
+    feeds: [
+      { feed: 'seaview', lastrun: { run: 3 } },
+      { feed: 'coralbay', lastrun: null },
+    ],
+  })
   // All of these named the person, and nothing of it is found outside ciphertext.
   await checkTables(service.database)
   checkLogs(logs + JSON.stringify(service.logged))

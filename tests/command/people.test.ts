@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { makePeople } from '../../cli/src/people.ts'
+import type { PartnerClient } from '../../client/src/index.ts'
 import { adaAsks as asks, startTestService } from '../rig.ts'
 import { run, runJson, runRefused } from './process.ts'
 
@@ -28,6 +30,9 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
       'person-eligible': 'prefilled',
       'person-enrolled': 'active',
       'person-swap-pending': 'active',
+      'person-with-partner': 'active',
+      'person-spouse-removed': 'active',
+      'person-child-ages-out': 'active',
       'person-wrong-state': 'prefilled',
       'person-too-young': 'prefilled',
       'person-erased': 'erased',
@@ -44,6 +49,11 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
     ])
     const listed = async (userid: string, more: Partial<typeof asks> | object) =>
       (await client.getBenefits({ userid, ...asks, ...more })).length
+    expect(await dentalOf(client, 'person-with-partner')).toMatchObject({ tier: 'mespouse' })
+    expect(await dentalOf(client, 'person-spouse-removed')).toMatchObject({
+      tier: 'mespouse',
+      pendingcover: { tier: 'me', effectiveattimestamp: '2026-12-01T05:00:00.000Z' },
+    })
     const all = await listed('person-eligible', {})
     expect(await listed('person-wrong-state', { state: 'NY', zipcode: '10001' })).toBe(all - 4)
     expect(await listed('person-too-young', { age: 11 })).toBe(0)
@@ -72,6 +82,31 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
   expect((await client.listWebhooks({})).webhooks).toHaveLength(1)
 })
 
+/** The dental benefit of a user. */
+async function dentalOf(client: PartnerClient, userid: string) {
+  const user = await client.getUser({ userid })
+  return user.status === 'erased' ? undefined : user.benefits.find(({ name }) => name === 'dental')
+}
+
+test('on any day of any year the cover of the child ends with the next month of the partner’s calendar', async () => {
+  await using service = await startTestService({ startAt })
+  for (const [now, ends, timezone = 'America/New_York'] of [
+    ['2026-12-01T04:30', '2027-01-01T05:00'],
+    ['2028-01-31T12:00', '2028-03-01T05:00'],
+    ['2028-02-29T20:00', '2028-04-01T04:00'],
+    ['2028-12-31T20:00', '2029-02-01T05:00'],
+    ['2027-04-30T15:30', '2027-06-30T15:00', 'Asia/Tokyo'],
+  ]) {
+    const { client } = await service.newPartner({ timezone })
+    await client.advanceClock({ advanceto: `${now}:00.000Z` })
+    await makePeople(client, 'all')
+    expect(await dentalOf(client, 'person-child-ages-out')).toMatchObject({ tier: 'mechildren' })
+    const { dependants } = await client.getDependants({ userid: 'person-child-ages-out' })
+    const benefits = [{ name: 'dental', state: 'endscheduled', endsattimestamp: `${ends}:00.000Z` }]
+    expect([now, dependants]).toMatchObject([now, [{ benefits }]])
+  }
+})
+
 test('the guide says of each age and state what the list lacks', async () => {
   await using service = await startTestService({ startAt })
   const { client } = await service.newPartner()
@@ -97,5 +132,6 @@ test('on the last day of a month the others are made, and the swap that is locke
   const env = { BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey }
   const { code, stdout } = await run(['people', 'reset'], { env })
   expect(code).toBe(0)
-  expect(stdout).toContain('person-swap-pending has no swap pending (change_locked)')
+  for (const userid of ['person-swap-pending', 'person-spouse-removed'])
+    expect(stdout).toContain(`${userid} has no change pending (change_locked)`)
 })

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { bin, newDirectory, root, startProcess } from '../command/process.ts'
 import { hasPython, runs, startRecorder } from './sample-runs.ts'
 
-// The blocks of the guides about moving in, feeds and months, run as they are printed against what `npm start` runs. What stands
+// The blocks of the guides about moving in, feeds, months and families, run as they are printed against what `npm start` runs. What stands
 // for something of the reader's own, such as PARTNERID, is replaced; a wait is not waited for.
 
 async function guide(name: string): Promise<string> {
@@ -114,7 +114,39 @@ test('the whole round of a feed: what was refused is named by its userid, and th
   const compared = (await shell([round[3] ?? ''].map(own))).join('')
   expect(compared).toMatch(/missingthere: \d{2,}/)
   expect(compared).toContain('lastname: we say nothing, it says Nobody')
+  const dental = (await shell([round[4] ?? ''])).join('')
+  // Of `npm start`'s own people: a domestic partner and a child, each beside a member.
+  for (const written of ['INS*Y*18*021', 'INS*N*53*021', 'INS*N*19*021', 'HD*021**DEN**ECH'])
+    expect(dental).toContain(written)
   expect(env.TOKEN).not.toBe('')
+})
+
+test('the guide about families covers a spouse at once, and a child beside from the next month, at the prices of the catalogue', async () => {
+  const { shell } = await startGuide()
+  const [token = ''] = blocksOf(await guide('quick-start'), 'sh').filter(code => code.includes('call()'))
+  const now = new Date()
+  // In the last hours of a month changes of cover are locked.
+  const middle = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10)).toISOString()
+  const clock = `call "$BASE_URL/sandbox/clock" -d '{"advanceto":"${middle}"}'`
+  const blocks = blocksOf(await guide('family'), 'sh')
+  const [, , created, people, preview, planned] = await shell([token, clock, ...blocks])
+  const held = JSON.parse(created ?? '') as { benefits: { name: string }[] }
+  expect(held.benefits.find(({ name }) => name === 'dental')).toMatchObject({ tier: 'mespouse' })
+  const { dependants } = JSON.parse(people ?? '') as { dependants: { dependantid: string }[] }
+  expect(dependants).toMatchObject([
+    { firstname: 'Grace', benefits: [{ name: 'dental', state: 'covered' }] },
+    { firstname: 'Ada', benefits: [] },
+  ])
+  const change = {
+    before: { tier: 'mespouse', cost: { cents: 300, per: 'month' } },
+    after: {
+      tier: 'family',
+      dependants: dependants.map(({ dependantid }) => dependantid),
+      cost: { cents: 600, per: 'month' },
+    },
+  }
+  expect(JSON.parse(preview ?? '')).toMatchObject(change)
+  expect(JSON.parse(planned ?? '')).toMatchObject(change)
 })
 
 test('the lines for operators about the record, the keys and the console’s people do what they say', async () => {

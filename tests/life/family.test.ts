@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { refusalOf } from '../api/refusal.ts'
+import { fileOf, type TestBenefit, type TestCatalogue } from './catalogue.ts'
 import { openCorrections } from './corrections.ts'
-import { familyCatalogue } from './family-catalogue.ts'
+import { familyCatalogue, familyTiers } from './family-catalogue.ts'
 import { type Stage, type StagePartner, startStage } from './stage.ts'
 
 let stage: Stage
@@ -509,6 +510,40 @@ describe('a statement', () => {
       { kind: 'benefit', tier: 'me', personcents: 1000 },
       { kind: 'adjustment', about: '2026-11', tier: 'me', personcents: -900 },
     ])
+  })
+
+  test('counts a benefit held without tiers by those of a newer catalogue from the change of cover on, and keeps these', async () => {
+    const priced = (cents: number) => ({ cents, per: 'month' as const })
+    const other = (change: (one: TestBenefit) => TestBenefit): TestCatalogue => ({
+      ...familyCatalogue,
+      benefits: familyCatalogue.benefits.map(one => (one.name === 'dental' ? change(one) : one)),
+    })
+    const single = other(({ name }) => ({ name, cost: priced(900), premium: priced(1) }))
+    const publish = async (catalogue: TestCatalogue) => {
+      await stage.service.publish(fileOf(catalogue))
+      stage.service.advance(2000)
+    }
+    await publish(single)
+    const [spouse = ''] = await createWith([grace])
+    expect(await refusalOf(cover('dental', [spouse]))).toMatchObject({ code: 'dependant_not_eligible' })
+    await publish(familyCatalogue)
+    expect(await cover('dental', [spouse])).toMatchObject({
+      before: { tier: '', cost: priced(900) },
+      after: { tier: 'mespouse', cost: priced(1900) },
+    })
+    expect(await benefit('dental')).not.toHaveProperty('tier')
+    expect(await benefit('dental')).toMatchObject({ pendingcover: { tier: 'mespouse' } })
+    await partner.to('2026-11-02T12:00')
+    await publish(other(one => ({ ...one, tiers: familyTiers.map(tier => ({ ...tier, cost: priced(1) })) })))
+    expect(await cover('dental', [])).toMatchObject({ after: { tier: 'me', cost: priced(1000) } })
+    await partner.to('2026-12-02T12:00')
+    const months = await Promise.all(['2026-10', '2026-11', '2026-12'].map(dentalOf))
+    expect(months.map(line => [line?.tier, line?.personcents])).toEqual([
+      [undefined, 900],
+      ['mespouse', 1900],
+      ['me', 1000],
+    ])
+    await publish(familyCatalogue)
   })
 
   test('keeps what an erased user is charged for, and has no column without a tier', async () => {

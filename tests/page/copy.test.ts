@@ -79,7 +79,7 @@ describe('the copy for the person', () => {
     const before = await copy()
     await demoRound(rig.running, () => undefined)
     expect(await copy()).toBe(before)
-    expect(textOf((await visitor.get('/register/overview')).html)).toMatch(/Member number SV-\d{5}/)
+    expect(textOf((await visitor.get('/register/overview')).html)).toMatch(/Member number SE-\d{5}/)
   })
 
   test('of another person is not found, nor is one without a session', async () => {

@@ -21,10 +21,40 @@ test('whom somebody names in their family is in no plain column', async () => {
   expect(stored.join()).not.toContain('Canary')
 })
 
-describeInBrowser('with script', () => {
+describeInBrowser('in a browser', () => {
   const browser = forAllTests(launchBrowser)
 
-  test('the total follows the people ticked, of what is chosen and of what comes with the plan', async () => {
+  test('somebody is named, chosen and enrolled without script, in Spanish, on a phone of 360 px', async () => {
+    await rig.newPerson()
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      viewport: { width: 360, height: 740 },
+    })
+    const page = await context.newPage()
+    await page.goto(await rig.mintLink({ locale: 'es' }))
+    await page.locator('main .primary').click()
+    await page.goto(`${rig.service}/register/benefits`)
+    await page.getByLabel('Elegir Dental').check()
+    await page.locator('#card-dental').getByRole('button', { name: 'Agregar a una persona' }).click()
+    const field = (name: string) => page.locator(`[name="person1.${name}"]`)
+    await field('firstname').fill('Grace')
+    await field('lastname').fill('King')
+    await field('relationship').selectOption('spouse')
+    await field('dobmonth').selectOption('5')
+    await field('dobday').fill('4')
+    await field('dobyear').fill('1988')
+    await page.getByRole('button', { name: 'Guardar' }).click()
+    expect(await page.getByLabel('Elegir Dental').isChecked()).toBe(true)
+    expect(await page.locator('#card-dental').getByLabel('Grace King').isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'Continuar' }).click()
+    for (const box of await page.locator('main input[type=checkbox]').all()) await box.check()
+    await page.getByRole('button', { name: 'Inscribirme ahora' }).click()
+    await page.locator('main[data-view=DONE]').waitFor()
+    expect(await page.locator('main').innerText()).toContain('Cubre a usted y Grace King')
+    await context.close()
+  })
+
+  test('with script the total follows the people ticked, of what is chosen and of what comes with the plan', async () => {
     await rig.newPerson()
     const page = await browser.newPage()
     await page.goto(await rig.mintLink())

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import type { CreateUser, LinkTokenRequest, Prefill } from '../../client/src/index.ts'
-import { changePartner } from '../../service/src/partners/administer.ts'
 import { ana, backTo, type Rig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
 
@@ -13,42 +12,10 @@ export type State = {
   readonly script?: string | undefined
 }
 
-/** A benefit for a family, with a plan that has it. */
-const household = `
-  - name: household
-    displayname: { en: Family dental care, es: Cuidado dental familiar }
-    description: { en: Checkups and fillings for your family., es: Revisiones y empastes para su familia. }
-    icon: dental.svg
-    benefittype: service
-    sortorder: 5
-    pays: { en: Two checkups a year for each person., es: Dos revisiones al año por persona. }
-    notcovered: { en: Braces., es: Ortodoncia. }
-    covers: { spouse: {}, domesticpartner: {}, child: { maxage: 26, most: 3 } }
-    tiers:
-      - { tier: me, who: [], cost: { cents: 1900, per: month } }
-      - { tier: mespouse, who: [spouse], cost: { cents: 3600, per: month } }
-      - { tier: mechildren, who: [child], cost: { cents: 4100, per: month } }
-      - { tier: family, who: [spouse, child], cost: { cents: 5400, per: month } }
-    rules: []
-`
-
-/** That of the demo, with a benefit that needs a beneficiary, one for a family, and a plan that is closed. */
+/** That of the demo, with a benefit that needs a beneficiary, and a plan that is closed. */
 function catalogue(): string {
   const demo = readFileSync(new URL('../../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8')
-  return `${demo.replace('beneficiaries: optional', 'beneficiaries: required').replace('\noffers:', `${household}\noffers:`)}
-  - offer: home
-    displayname: { en: Home, es: Hogar }
-    description: { en: For families., es: Para familias. }
-    rank: 35
-    fixed: [accident]
-    selectable: [household, legal]
-    slots: 2
-    period: calendarmonth
-    cutoffhours: 24
-    rules:
-      - code: age_18_or_over
-        age: { min: 18 }
-        text: { en: You must be 18 or over to join., es: Debe tener 18 años o más para inscribirse. }
+  return `${demo.replace('beneficiaries: optional', 'beneficiaries: required')}
   - offer: gone
     displayname: { en: Harvest, es: Cosecha }
     description: { en: For the season., es: Para la temporada. }
@@ -122,7 +89,7 @@ const asMember =
   async way =>
     way.walk(await way.member(has), ...steps)
 
-const family = { offername: 'home' }
+const family = { offername: 'starter' }
 const grace = namedAs('Grace', 'spouse', '1988')
 const leo = namedAs('Leo', 'child', '2014')
 const others = [grace, leo, namedAs('Robin', 'domesticpartner', '1987'), namedAs('Mara', 'child', '1990')]
@@ -131,7 +98,7 @@ function namedAs(firstname: string, relationship: string, dobyear: string): Reco
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`person1.${field}`, value]))
 }
 const boxes = (html: string) =>
-  [...html.matchAll(/name="cover\.household" value="([^"]+)"/g)].map(([, id = '']) => id)
+  [...html.matchAll(/name="cover\.dental" value="([^"]+)"/g)].map(([, id = '']) => id)
 
 /** Somebody who registers at their benefits, once they have named people. */
 async function withFamily(way: Way, people: readonly Record<string, string>[] = [grace, leo]) {
@@ -140,8 +107,8 @@ async function withFamily(way: Way, people: readonly Record<string, string>[] = 
   for (const one of people)
     shown = await way.walk(
       visitor,
-      ['benefits', { benefit: ['household'], 'cover.household': boxes(shown.html), add: 'household' }],
-      ['family/household', one],
+      ['benefits', { benefit: ['dental'], 'cover.dental': boxes(shown.html), add: 'dental' }],
+      ['family/dental', one],
     )
   return { visitor, shown, ids: boxes(shown.html) }
 }
@@ -150,13 +117,13 @@ async function memberWithFamily(way: Way, isCovered: boolean) {
   const { visitor, ids } = await withFamily(way)
   await way.walk(
     visitor,
-    ['benefits', { benefit: ['household'], 'cover.household': isCovered ? ids : [] }],
+    ['benefits', { benefit: ['dental'], 'cover.dental': isCovered ? ids : [] }],
     ['enrol', agreed],
-    'cover/household',
+    'cover/dental',
   )
   return { visitor, ids }
 }
-const planned: readonly Step[] = [['cover/household/confirm']]
+const planned: readonly Step[] = [['cover/dental/confirm']]
 
 const template = "document.getElementById('texts').content"
 
@@ -276,25 +243,25 @@ const reached: Readonly<Record<string, Reach>> = {
   'benefits-family': async way => (await withFamily(way, others)).shown,
   'benefits-family-wrong': async way => {
     const { visitor, ids } = await withFamily(way, others)
-    return way.walk(visitor, ['benefits', { benefit: ['household'], 'cover.household': ids }])
+    return way.walk(visitor, ['benefits', { benefit: ['dental'], 'cover.dental': ids }])
   },
   'benefits-family-member': async way => {
     const { visitor } = await memberWithFamily(way, true)
     return way.walk(visitor, 'benefits')
   },
-  'family-edit': async way => way.walk(await way.newcomer({}, family), 'family/household'),
+  'family-edit': async way => way.walk(await way.newcomer({}, family), 'family/dental'),
   'family-edit-wrong': async way =>
-    way.walk(await way.newcomer({}, family), 'family/household', [
-      'family/household',
+    way.walk(await way.newcomer({}, family), 'family/dental', [
+      'family/dental',
       { ...namedAs('', '', '88'), 'person1.dobmonth': '2' },
     ]),
   'family-edit-known': async way => {
     const { visitor, ids } = await withFamily(way)
-    return way.walk(visitor, ['benefits', { edit: `household ${ids[0]}`, 'cover.household': ids }])
+    return way.walk(visitor, ['benefits', { edit: `dental ${ids[0]}`, 'cover.dental': ids }])
   },
   'check-family': async way => {
     const { visitor, ids } = await withFamily(way)
-    return way.walk(visitor, ['benefits', { benefit: ['household'], 'cover.household': ids }])
+    return way.walk(visitor, ['benefits', { benefit: ['dental'], 'cover.dental': ids }])
   },
   'done-family': async way => {
     const { visitor } = await memberWithFamily(way, true)
@@ -302,41 +269,41 @@ const reached: Readonly<Record<string, Reach>> = {
   },
   cover: async way => {
     const { visitor } = await memberWithFamily(way, false)
-    return way.walk(visitor, 'cover/household')
+    return way.walk(visitor, 'cover/dental')
   },
   'cover-confirm': async way => {
     const { visitor, ids } = await memberWithFamily(way, false)
-    return way.walk(visitor, ['cover/household', { 'cover.household': ids }])
+    return way.walk(visitor, ['cover/dental', { 'cover.dental': ids }])
   },
   'cover-planned': async way => {
     const { visitor, ids } = await memberWithFamily(way, true)
     return way.walk(
       visitor,
-      ['cover/household', { 'cover.household': ids.slice(0, 1) }],
+      ['cover/dental', { 'cover.dental': ids.slice(0, 1) }],
       ...planned,
-      'cover/household',
+      'cover/dental',
     )
   },
   'cover-leaving': async way => {
     const { visitor } = await memberWithFamily(way, true)
-    return way.walk(visitor, ...cancelled('endofperiod'), 'cover/household')
+    return way.walk(visitor, ...cancelled('endofperiod'), 'cover/dental')
   },
   'cover-locked': async way => {
     const { visitor } = await memberWithFamily(way, true)
-    return way.walk(visitor, 'cover/household')
+    return way.walk(visitor, 'cover/dental')
   },
   'done-cover': async way => {
     const { visitor, ids } = await memberWithFamily(way, false)
-    return way.walk(visitor, ['cover/household', { 'cover.household': ids }], ...planned)
+    return way.walk(visitor, ['cover/dental', { 'cover.dental': ids }], ...planned)
   },
   'done-undone-cover': async way => {
     const { visitor, ids } = await memberWithFamily(way, false)
-    const steps: readonly Step[] = [['cover/household', { 'cover.household': ids }], ...planned]
-    return way.walk(visitor, ...steps, 'cover/household', ['cover/household/undo'])
+    const steps: readonly Step[] = [['cover/dental', { 'cover.dental': ids }], ...planned]
+    return way.walk(visitor, ...steps, 'cover/dental', ['cover/dental/undo'])
   },
   'overview-family': async way => {
     const { visitor, ids } = await memberWithFamily(way, false)
-    const steps: readonly Step[] = [['cover/household', { 'cover.household': ids }], ...planned]
+    const steps: readonly Step[] = [['cover/dental', { 'cover.dental': ids }], ...planned]
     return way.walk(visitor, ...steps, 'overview')
   },
   beneficiaries: asMember({ offername: 'premier' }, 'beneficiaries'),
@@ -499,14 +466,10 @@ export async function statesIn(rig: Rig, locale: 'en' | 'es', people = ''): Prom
   rig.running.advance(2000)
   const late = await rig.running.newPartner({ name: 'Harbor Rides' })
   await late.client.advanceClock({ advanceto: '2027-03-31T17:00:00.000Z' })
-  // The plan for families is another partner's, so that it stands in no other state.
-  const kin = await rig.running.newPartner({ name: 'Harbor Rides' })
-  const offers = ['starter', 'plus', 'premier', 'gone']
-  await changePartner(rig.partner.partnerId, { offers }, rig.running.manage)
   framePartner = rig.partner.partnerId
   const states: State[] = []
   for (const [name, reach] of Object.entries(reached)) {
-    const { client } = name.endsWith('-locked') ? late : /family|cover/.test(name) ? kin : rig.partner
+    const { client } = name.endsWith('-locked') ? late : rig.partner
     const { html } = await reach(wayOf(rig, client, { userid: `${people}${locale}-${name}`, locale }))
     const [, view = ''] = /data-view="(\w+)"/.exec(html) ?? []
     states.push({ name, view, html, script: scripts[name] })

@@ -10,15 +10,17 @@ import { newestFeeds, newestSentRun, publishFeeds, type Run } from '../feeds/sto
 import { type Repeated, repeatedly } from '../schedule/repeatedly.ts'
 
 const file = new URL('../../assets/demo-feeds.yaml', import.meta.url)
+const PUBLISHER = 'enrolment dev'
 const LOOK_EVERY_MS = 5000
 
-/** Publishes the feed of the made-up insurer, unless feeds were published here before. */
+/** Publishes the feeds of the made-up insurers, unless somebody published others here. */
 export async function publishDemoFeeds({ database, published, clock }: RunContext): Promise<void> {
-  if (await newestFeeds(database)) return
+  const newest = await newestFeeds(database)
+  if (newest && newest.by !== PUBLISHER) return
   await published.prepare([])
   const parsed = parseFeeds(await readFile(file, 'utf8'), published.today().catalogue)
   if (!parsed.ok) throw new Error('the demo feeds are not right')
-  await publishFeeds(database, { document: parsed.document, at: clock.real(), by: 'enrolment dev' }, [])
+  await publishFeeds(database, { document: parsed.document, at: clock.real(), by: PUBLISHER }, [])
 }
 
 /**
@@ -63,7 +65,7 @@ export async function answerRun(
     run: run.run,
     catalogue,
   }))
-    given.push(...page.map(({ line, values }) => answerTo(line, values, refuses)))
+    given.push(...page.map(({ line, values }) => answerTo(line, values, { insurer: feed.insurer, refuses })))
   await recordAnswers(context, given, { feed: run.feed, run: run.run, actor: 'demo' })
 }
 
@@ -78,7 +80,11 @@ function numberIn(serviceId: string): number {
   return Number.parseInt(serviceId.slice(-4), 16) || 0
 }
 
-function answerTo(line: number, values: LineValues, refuses: Refuses): GivenAnswer {
+function answerTo(
+  line: number,
+  values: LineValues,
+  { insurer, refuses }: { readonly insurer: string; readonly refuses: Refuses },
+): GivenAnswer {
   const { serviceid: serviceId = '', who = 'member' } = values
   const refusal = refuses(values)
   const isAccepted = refusal === undefined
@@ -90,6 +96,9 @@ function answerTo(line: number, values: LineValues, refuses: Refuses): GivenAnsw
     isAccepted,
     code: isAccepted ? 'OK' : 'E17',
     text: refusal ?? '',
-    memberId: isAccepted && who === 'member' ? `SV-${String(numberIn(serviceId)).padStart(5, '0')}` : '',
+    memberId:
+      isAccepted && who === 'member'
+        ? `${insurer.slice(0, 2).toUpperCase()}-${String(numberIn(serviceId)).padStart(5, '0')}`
+        : '',
   }
 }

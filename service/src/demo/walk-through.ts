@@ -51,7 +51,13 @@ export function walkThrough(shown: Shown): string {
     partnername: '',
     offername: '',
   })
-  const create = JSON.stringify({ userid, offername: 'starter', benefits: ['telehealth', 'dental'] })
+  const child = { relationship: 'child', firstname: 'Leo', lastname: 'Rivera', dob: '2019-05-04' }
+  const create = JSON.stringify({
+    userid,
+    offername: 'starter',
+    benefits: ['telehealth', 'dental'],
+    dependants: [{ ...child, benefits: [{ name: 'dental' }] }],
+  })
   const post = (path: string, body: string, more = '') =>
     `curl -sS -X POST '${baseUrl}${path}' ${headers}${more} -d '${body}'; echo`
   const withoutProxy = isProxied ? `export no_proxy="127.0.0.1,$no_proxy"\n` : ''
@@ -79,15 +85,18 @@ ${post('/user/prefill', prefill, ` -H 'Version: v2' -H 'Idempotency-Key: ${useri
 # 4. the benefits open to the user
 ${post('/user/benefits', benefits)}
 
-# 5. create the user: the offer comes into force
+# 5. create the user with a child whom dental covers: the offer comes into force
 ${post('/user/account/create', create, ` -H 'Idempotency-Key: ${userid}-2'`)}
 
 # 6. the benefits again: now some are enrolled
 ${post('/user/benefits', benefits)}
 
-# 7. the webhooks that arrived
+# 7. the child, and what covers it; the answer to 5 has the tier of dental, which decides what it costs
+${post('/user/account/dependants/get', JSON.stringify({ userid }))}
+
+# 8. the webhooks that arrived
 curl -sS '${inbox}'
-${step('8. 200 members of another platform move in, with their original dates', importCommand)}${step('9. the insurer is told who is covered; it answers within seconds, and refuses one person in ten', feedCommands)}`
+${step('9. 200 members of another platform move in, with their original dates', importCommand)}${step('10. the insurer is told who is covered; it answers within seconds, and refuses one person in ten', feedCommands)}`
 }
 
 /** A step of the commands; empty where there is no command for it. */

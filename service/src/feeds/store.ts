@@ -46,14 +46,14 @@ type RunRow = {
   insurer_name: string | null
 }
 
-/** The newest version of the feeds; `undefined` while none is published. */
+/** The newest version of the feeds, and who published it; `undefined` while none is published. */
 export async function newestFeeds(
   db: Executor,
-): Promise<{ readonly version: number; readonly feeds: readonly Feed[] } | undefined> {
-  const [row] = await db.query<{ version: number; document: FeedDocument }>(
-    sql`select version, document from feed_versions order by version desc limit 1`,
+): Promise<{ readonly version: number; readonly by: string; readonly feeds: readonly Feed[] } | undefined> {
+  const [row] = await db.query<{ version: number; published_by: string; document: FeedDocument }>(
+    sql`select version, published_by, document from feed_versions order by version desc limit 1`,
   )
-  return row && { version: row.version, feeds: row.document.feeds }
+  return row && { version: row.version, by: row.published_by, feeds: row.document.feeds }
 }
 
 /** A feed as a version had it; `undefined` when it had none of this name. */

@@ -10,7 +10,7 @@ import { isLive, type SwapPair, type User } from '../../membership/rules/state.t
 import { offerOf } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { enrolmentLine, familyFacts, isByAge, lastDayOf, lineOf, liveEnrolment, localDay } from './cards.ts'
+import { enrolmentLine, isByAge, lastDayOf, lineOf, listedFamily, liveEnrolment, localDay } from './cards.ts'
 
 /**
  * The visit as it would be if a change were made, with the effect of everything that is pending then; the same visit when
@@ -36,7 +36,7 @@ export function foreseenLine(
   const until = row && waitsUntil(row)
   const waits = line.waits && until !== undefined ? { ...line.waits, by: localDay(after, until) } : line.waits
   if (row === undefined) return { ...line, waits }
-  const known = { ...line, waits, ...familyFacts(after, row) }
+  const known = { ...line, waits, ...listedFamily(after, row) }
   if (at === undefined) return known
   const endsatage = isByAge(row, at) ? benefit.endsatage : undefined
   return { ...known, endson: lastDayOf(after, at), endsatage }

@@ -141,7 +141,7 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   return {
     ...nameLine(visit, enrolment.benefit),
     ...(benefit && faceOf(visit, benefit)),
-    ...familyFacts(visit, enrolment),
+    ...listedFamily(visit, enrolment),
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: localDay(visit, enrolment.startsAt) }),
@@ -186,6 +186,12 @@ export function familyFacts(visit: Visit, enrolment: Enrolment): CoverFacts {
     })),
     ...later,
   }
+}
+
+/** The same for a list, which has nothing to say of others to somebody who has named nobody. */
+export function listedFamily(visit: Visit, enrolment: Enrolment): CoverFacts {
+  const { covered, ...facts } = familyFacts(visit, enrolment)
+  return covered && namedPeople(visit).length > 0 ? { ...facts, covered } : facts
 }
 
 /** The people whom the person has named; beneficiaries are another list. */
@@ -309,11 +315,15 @@ function iconOf(visit: Visit, benefit: Benefit): string {
 /** What the page must show about a benefit on this visit; `undefined` when there is nothing. */
 function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
   const { locale } = visit
-  const { insurer, waitingperiod } = benefit
+  const { insurer, waitingperiod, benefittype } = benefit
   const documents = documentsFor(visit, benefit.documents ?? [])
   if (!insurer && !waitingperiod && documents.length === 0) return undefined
   return {
-    insurer: insurer && { name: insurer.name, licence: passageIn(insurer.licence, locale) },
+    insurer: insurer && {
+      name: insurer.name,
+      licence: passageIn(insurer.licence, locale),
+      ...(benefittype === 'discount' && { isdiscount: true }),
+    },
     waiting: waitingperiod && {
       days: waitingperiod.days,
       text: waitingperiod.text && passageIn(waitingperiod.text, locale),

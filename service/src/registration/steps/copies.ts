@@ -12,7 +12,7 @@ import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
 import { coverLines } from '../views/cover.ts'
-import { useWords } from '../views/coverage.ts'
+import { insurerLabel, useWords } from '../views/coverage.ts'
 import { costText, dayText, instantText, totalLines } from '../views/format.ts'
 import type { ConsentText, CopyLink, Coverage, HowToUseWords, IsoDate, Passage } from '../views/parts.ts'
 import { passageIn, sayIn } from '../views/say.ts'
@@ -262,7 +262,7 @@ ${
     say`Who is covered`,
     covers.map(line => html`${line}<br>`),
   )
-}${insurer && row(say`Insurer`, html`${insurer.name}. ${insurer.licence}`)}
+}${insurer && row(insurerLabel(copy, insurer), html`${insurer.name}. ${insurer.licence}`)}
 ${memberId !== undefined && row(say`Member number`, memberId)}
 ${waiting && row(say`Waiting period`, html`${waiting.days === 1 ? say`1 day` : say`${waiting.days} days`}. ${waiting.text}`)}</dl>
 <h4>${say`What is covered`}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>

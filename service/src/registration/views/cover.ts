@@ -96,10 +96,12 @@ export function coverLines(page: Localized, { covered, coverlater }: CoverFacts)
   const now = covered ? [say`Covers ${coveredText(page, covered)}`, ...untilLines(page, covered)] : []
   if (!coverlater?.covered || !coverlater.cost) return now
   const isNew = ({ name }: CoveredName) => !covered?.some(one => one.name === name)
-  const names = coveredText(page, coverlater.covered)
+  const [from, names] = [dayText(page, coverlater.on), coveredText(page, coverlater.covered)]
   return [
     ...now,
-    say`From ${dayText(page, coverlater.on)}: covers ${names}, and you pay ${costText(page, coverlater.cost)}`,
+    coverlater.cost.kind === 'nothing'
+      ? say`From ${from}: covers ${names}, free of charge`
+      : say`From ${from}: covers ${names}, and you pay ${costText(page, coverlater.cost)}`,
     ...untilLines(page, coverlater.covered.filter(isNew)),
   ]
 }

@@ -13,7 +13,7 @@ import type {
   SwapPair,
 } from './parts.ts'
 import { later, sayIn } from './say.ts'
-import type { Page } from './surroundings.ts'
+import type { Localized, Page } from './surroundings.ts'
 
 /** Insurer, waiting period and documents of one benefit; empty when there are none. */
 export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot {
@@ -23,7 +23,7 @@ export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot 
   if (!insurer && !waiting && documents.length === 0) return null
   return html`<dl class="known">${
     insurer &&
-    html`<div><dt>${say`Insurer`}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`
+    html`<div><dt>${insurerLabel(page, insurer)}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`
   }
 ${
   waiting &&
@@ -37,6 +37,12 @@ ${
     document => html`<li>${documentLink(page, document)}</li>`,
   )}</ul></dd></div>`
 }</dl>`
+}
+
+/** What the company behind a benefit is to the person: a discount has no insurer. */
+export function insurerLabel(page: Localized, { isdiscount }: NonNullable<Coverage['insurer']>): string {
+  const say = sayIn(page)
+  return isdiscount ? say`Offered by` : say`Insurer`
 }
 
 /**
@@ -66,7 +72,7 @@ export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot
     )
     const licence = insurer && html`<p class="hint">${insurer.licence}</p>`
     return html`<div class="insured"><h3>${insurer ? insurer.name : names}</h3>
-${insurer && html`<p>${say`Insures: ${names}`}</p>`}
+${insurer && html`<p>${insurer.isdiscount ? say`Offers: ${names}` : say`Insures: ${names}`}</p>`}
 ${waits.map(
   wait =>
     html`<p class="withsign">${icon('clock')}<span>${say`${wait.displayname}: waiting period of ${wait.days === 1 ? say`1 day` : say`${wait.days} days`}`}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`,

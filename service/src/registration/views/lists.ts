@@ -33,7 +33,7 @@ function lineWords(page: Page, line: BenefitLine): Html {
     line.endson && endText(page, line.endson, line.endsatage),
     line.endedon && say`Ended on ${dayText(page, line.endedon)}`,
     line.cost?.kind === 'amount' && costLine(page, line.cost),
-    ...coverLines(page, line),
+    ...(line.endedon ? [] : coverLines(page, line)),
   ].filter(fact => fact)
   return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${
     line.actionrequired &&

@@ -15,7 +15,9 @@ export type DocumentLink = {
 
 /** What a person must be shown about a benefit besides what it pays; absent parts are not shown. */
 export type Coverage = {
-  readonly insurer?: { readonly name: string; readonly licence: Passage } | undefined
+  readonly insurer?:
+    | { readonly name: string; readonly licence: Passage; readonly isdiscount?: boolean }
+    | undefined
   readonly waiting?: { readonly days: number; readonly text?: Passage | undefined } | undefined
   readonly documents: readonly DocumentLink[]
 }

@@ -168,7 +168,8 @@ function chosenIds(visit: Visit, asked: Asked): readonly string[] {
 
 function factsList(page: Page, facts: CoverFacts): Html {
   const { cost } = facts
-  const price = cost?.kind === 'amount' ? [costLine(page, cost)] : []
+  const free = cost ? [sayIn(page)`Free`] : []
+  const price = cost?.kind === 'amount' ? [costLine(page, cost)] : free
   const lines = [...price, ...coverLines(page, facts)]
   return html`<ul class="plain">${lines.map(line => html`<li>${line}</li>`)}</ul>`
 }
