@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, dropDatabase } from '@benefit-enrolment/embedded-postgres'
 import { inject, vi } from 'vitest'
-import { type ClientOptions, createClient, type PartnerClient } from '../client/src/index.ts'
+import { type ClientOptions, type CreateUser, createClient, type PartnerClient } from '../client/src/index.ts'
 import { type RequestLimits, scopeNames } from '../contract/src/index.ts'
 import { openConsole } from '../service/src/assembly/console.ts'
 import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
@@ -307,6 +307,15 @@ export const ada = {
     zipcode: '33101',
   },
 } as const
+
+/** A child, whom the dental benefit of the demo catalogue covers. */
+export const child = {
+  relationship: 'child',
+  firstname: 'Childcanary',
+  lastname: 'Riveracanary',
+  dob: '2019-05-04',
+  benefits: [{ name: 'dental' }],
+} satisfies NonNullable<CreateUser['dependants']>[number]
 
 /** What the page would send for the same person. */
 export const adaAsks = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' } as const

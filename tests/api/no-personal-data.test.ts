@@ -72,6 +72,7 @@ async function liveThrough(partner: TestPartner): Promise<void> {
     lastname: 'King',
     dob: '2019-05-04',
   } as const
+  const benefits = [{ name: 'dental' }]
   const keyed = { idempotencyKey: `"${key}-2"` }
   const consents = [{ name: 'identity', version: '2026-01' }]
   const update = {
@@ -117,7 +118,7 @@ async function liveThrough(partner: TestPartner): Promise<void> {
     [() => client.cancelUser({ ...user, effective: 'immediate' }), 200],
     [() => client.reinstateUser(user), 200],
     [() => client.prefillUser({ ...person, userid: 'u2' }), 200],
-    [() => client.createUser({ ...created, userid: 'u3' }), 200],
+    [() => client.createUser({ ...created, userid: 'u3', dependants: [{ ...child, benefits }] }), 200],
     [() => client.eraseUser({ userid: 'u3' }, { idempotencyKey: `${key}-5` }), 200],
     [
       () =>

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 import type { Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada } from '../rig.ts'
+import { ada, child } from '../rig.ts'
 
 /** The personal data that the journals send; it may appear only as ciphertext. */
 const canaries: readonly string[] = [
@@ -13,6 +13,7 @@ const canaries: readonly string[] = [
   ada.phone,
   ada.dob,
   ada.address.addline1,
+  child.firstname,
 ]
 
 function found(text: string | Buffer, wanted = canaries): readonly string[] {

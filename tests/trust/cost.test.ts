@@ -7,7 +7,7 @@ import { demoRound } from '../feeds/demo-round.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, isLong } from '../long.ts'
 import { newVisitor, type Visitor } from '../page/visitor.ts'
-import { ada, adaAsks, startTestService } from '../rig.ts'
+import { ada, adaAsks, child, startTestService } from '../rig.ts'
 import { leastCpuMsOf, MOST_CPU_MS } from './processor-time.ts'
 
 // No request costs more processor time than a stated bound: the largest and the strangest that each address takes.
@@ -202,6 +202,8 @@ const forms: readonly string[] = [
     'replace.telehealth',
   ].map(name => `${name}=${times('%EF%B7%BA')}`),
   ...['firstname', 'email', 'phone', 'zipcode'].map(name => `${name}=${times('1 ')}`),
+  times('cover.hospital=a&'),
+  ...['firstname', 'dobyear'].map(name => `person1.${name}=${times('1 ')}`),
   `email=a@${times('a.')}`,
 ]
 
@@ -224,10 +226,11 @@ const newcomerPaths = [
     'language',
     'comeback',
   ])
-  .concat(['signout', 'copy/x', 'nowhere'])
+  .concat(['signout', 'copy/x', 'nowhere', 'family/hospital'])
 const memberPaths = ['overview', 'benefits', 'check', 'enrol', 'swap', 'swap/confirm', 'swap/undo']
   .concat(['offer', 'offer/confirm', 'offer/undo', 'beneficiaries', 'beneficiaries/life'])
   .concat(['cancel', 'cancel/undo', 'done', 'details', 'details/name', 'details/address'])
+  .concat(['family/hospital', 'cover/hospital', 'cover/hospital/confirm', 'cover/hospital/undo'])
 
 test.each([
   ['newcomer', newcomerPaths],
@@ -323,10 +326,16 @@ test('no address of the console costs more than the bound', async () => {
   }
 })
 
-test('a user who was changed without end costs no more than the bound, and is still cancelled and erased', async () => {
+const ofBoth = [{ name: 'dental' }, { name: 'hospital' }]
+
+test('a user with the largest family who was changed without end costs no more than the bound, and is still cancelled and erased', async () => {
   const { client, partnerId } = await service.newPartner()
   const userid = 'filled'
-  await client.createUser({ userid, ...ada, offername: 'plus', benefits: ['telehealth'] })
+  const kin = Array.from({ length: 20 }, (_, index) => ({ ...child, benefits: index < 10 ? ofBoth : [] }))
+  const family = { benefits: ['telehealth', 'dental'], dependants: kin }
+  await client.createUser({ userid, ...ada, offername: 'plus', ...family })
+  const { dependants } = await client.getDependants({ userid })
+  const ids = dependants.map(({ dependantid }) => dependantid)
   // As by hundreds of swaps that were undone, and tens of thousands of updates.
   await service.database.query(sql`
     insert into enrolments (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, catalogue_version,
@@ -366,6 +375,10 @@ test('a user who was changed without end costs no more than the bound, and is st
   await within('a get', () => client.getUser({ userid, include: ['timeline'] }))
   await within('a listing', () => client.getBenefits({ userid, ...adaAsks }))
   await within('an update', () => client.updateUser({ userid, phone: '3055550199' }))
+  await within('the list of people', () => client.getDependants({ userid }))
+  await within('a change of cover', () =>
+    client.changeCover({ userid, name: 'dental', dependants: ids.slice(10) }),
+  )
   await within('a preview', () => client.previewOfferChange({ userid, offername: 'premier' }))
   expect(await client.cancelUser({ userid })).toMatchObject({ status: 'active' })
   expect(await client.eraseUser({ userid })).toMatchObject({ status: 'erased' })

@@ -94,7 +94,10 @@ async function fillEveryTable(): Promise<string> {
   await visitor.post(linkurl ?? '')
   await visitor.get('/register/benefits')
   await visitor.post('/register/language', { language: 'es', view: 'BENEFITS' })
-  await visitor.post('/register/benefits', { benefit: ['identity'] })
+  await visitor.post('/register/benefits', { benefit: ['identity'], add: 'hospital' })
+  const named = await visitor.post('/register/family/hospital', childcanary)
+  const covered = /name="cover\.hospital" value="([^"]+)"/.exec(named.html)?.[1] ?? ''
+  await visitor.post('/register/benefits', { benefit: ['identity'], 'cover.hospital': covered })
   await visitor.post('/register/beneficiaries/life', { rows: '1', ...gracecanary })
   expect(
     (
@@ -106,13 +109,8 @@ async function fillEveryTable(): Promise<string> {
     ).view,
   ).toBe('DONE')
   await client.prefillUser({ userid, ...ada }, { idempotencyKey: 'again' }).catch(() => undefined)
-  const childcanary = {
-    relationship: 'child',
-    firstname: 'Childcanary',
-    lastname: 'King',
-    dob: '2019-05-04',
-  } as const
-  const { dependants } = await client.setDependants({ userid, dependants: [childcanary] })
+  const { dependants } = await client.getDependants({ userid })
+  expect(dependants).toMatchObject([{ dependantid: covered, benefits: [{ name: 'hospital' }] }])
   await client.cancelUser({ userid, reason: 'deceased' })
   const user = await client.getUser({ userid })
   const { serviceid } = user
@@ -133,11 +131,6 @@ async function fillEveryTable(): Promise<string> {
     insert into corrected_pasts (partner_id, service_id, recorded_at)
     select partner_id, service_id, updated_at from users where partner_id = ${partnerId} on conflict do nothing`)
   await service.database.query(sql`
-    insert into covered_dependants (partner_id, service_id, enrolment_id, place, benefit, dependant_id, relationship, is_over,
-      starts_at, counts)
-    select partner_id, service_id, enrolment_id, 0, benefit, ${dependants[0]?.dependantid}, 'child', false, starts_at, true
-    from enrolments where partner_id = ${partnerId} and service_id = ${serviceid} and benefit = 'identity'`)
-  await service.database.query(sql`
     insert into charged_from (partner_id, service_id, month) values (${partnerId}, ${serviceid}, '2026-01')`)
   await service.database.query(sql`
     insert into statement_lines
@@ -153,11 +146,20 @@ const gracecanary = {
   'person1.kind': 'primary',
 }
 
-/** Tells an insurer of the user, by a feed with the name and the birth date; it refuses, and its own list differs. */
+const childcanary = {
+  'person1.firstname': 'Childcanary',
+  'person1.lastname': 'King',
+  'person1.relationship': 'child',
+  'person1.dobmonth': '5',
+  'person1.dobday': '4',
+  'person1.dobyear': '2019',
+}
+
+/** Tells an insurer of the user and the child, by a feed with the name and the birth date; it refuses, and its own list differs. */
 async function tellInsurer(serviceid: string): Promise<void> {
   const { database, keyring, now: real } = service
   const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
-  const columns = ['firstname', 'lastname', 'dob'].map(value => ({ name: value, value }))
+  const columns = ['who', 'firstname', 'lastname', 'dob'].map(value => ({ name: value, value }))
   const feed = {
     feed: 'seaview',
     insurer: 'seaview',
@@ -179,8 +181,8 @@ async function tellInsurer(serviceid: string): Promise<void> {
     memberId: 'member-canary',
   }
   const about = { feed: 'seaview', run: run.run, actor: 'test' }
-  const answers = [1, 2].map(line => ({ ...said, line, serviceId: '', benefit: '' }))
-  expect(await recordAnswers({ ...context, executor }, answers, about)).toMatchObject({ refused: run.lines })
+  const answers = [1, 2, 3].map(line => ({ ...said, line, serviceId: '', benefit: '' }))
+  expect(await recordAnswers({ ...context, executor }, answers, about)).toMatchObject({ refused: 3 })
   // A refusal lets the next run compare the user again.
   await runFeed(context, 'seaview', { asked, places })
   const there = { serviceid: '', memberid: 'member-canary', benefit: 'accident' }

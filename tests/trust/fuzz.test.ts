@@ -4,7 +4,7 @@ import { operations } from '../../contract/src/index.ts'
 import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { isLong, timesOf } from '../long.ts'
-import { ada, startTestService, type TestPartner } from '../rig.ts'
+import { ada, child, startTestService, type TestPartner } from '../rig.ts'
 import { openRandom, type Random, seedsOf } from '../seeds.ts'
 import { cpuMsOf, leastCpuMsOf, MOST_CPU_MS } from './processor-time.ts'
 
@@ -37,7 +37,11 @@ let token: string
 beforeAll(async () => {
   // Sent again, because a machine that stands still is too slow for these time limits and gets a 408.
   client = partner.connect({ tries: 9 })
-  await client.createUser({ userid: 'living', ...ada, offername: 'starter' }, { idempotencyKey: 'living' })
+  const family = { benefits: ['dental'], dependants: [child] }
+  await client.createUser(
+    { userid: 'living', ...ada, offername: 'starter', ...family },
+    { idempotencyKey: 'living' },
+  )
   token = await partner.token()
 })
 
@@ -50,6 +54,8 @@ const bodies = [
   '{"userid":"living","age":36,"state":"FL","zipcode":"33101","partnername":"","offername":""}',
   '{"userid":"living","add":["dental"],"remove":["vision"]}',
   '{"userid":"living","consents":[{"name":"a","version":"1"}],"address":{"city":"Miami"}}',
+  '{"userid":"living","dependants":[{"relationship":"child","firstname":"a","lastname":"b","dob":"2019-05-04","benefits":[{"name":"dental"}]}]}',
+  '{"userid":"living","name":"dental","dependants":["a"],"covered":[{"name":"dental","dependants":["a"]}]}',
   '{"operation":"prefill","key":"a","body":{"userid":"new"}}\n{"operation":"update","body":{"userid":"living"}}\n',
   'grant_type=client_credentials&client_id=a&client_secret=b',
 ]

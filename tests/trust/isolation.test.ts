@@ -6,7 +6,7 @@ import { encodeUuid, makeSecret } from '../../service/src/vault/secret.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { type Answer, send } from '../api/raw.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
+import { ada, adaAsks, child, startTestService, type TestPartner } from '../rig.ts'
 
 // The isolation matrix: every operation × whose id it names × whose credentials it has.
 
@@ -219,6 +219,36 @@ describe('whose id is named', () => {
       expect(isUserid ? [200, 400, 404] : [400, 404]).toContain(status)
     }
   })
+})
+
+test('a dependant of somebody else is as unknown as nobody’s, whosever they are', async () => {
+  const join = async ({ client }: TestPartner, userid: string, picks: string[]) => {
+    const dependants = [{ ...child, benefits: picks.includes('dental') ? child.benefits : [] }]
+    await client.createUser({ userid, ...ada, offername: 'plus', benefits: picks, dependants })
+    return (await client.getDependants({ userid })).dependants[0]?.dependantid ?? ''
+  }
+  const [mine, theirs] = [await service.newPartner(), await service.newPartner()]
+  await join(mine, 'kin', ['telehealth'])
+  const unknown = uuidv7(service.now())
+  const ids = [unknown, await join(mine, 'cousin', ['dental']), await join(theirs, 'kin', ['dental'])]
+  const covered = (id: string) => [{ name: 'dental', dependants: [id] }]
+  const { benefits: _, ...person } = child
+  const requests: Readonly<Record<string, (id: string) => object>> = {
+    '/user/benefits/cover': id => ({ name: 'hospital', dependants: [id] }),
+    '/user/benefits/enrol': id => ({ name: 'dental', covered: covered(id) }),
+    '/user/benefits/swap': id => ({ add: ['dental'], remove: ['telehealth'], covered: covered(id) }),
+    '/user/account/dependants/set': id => ({ dependants: [{ ...person, dependantid: id }] }),
+  }
+  const headers = { ...(await credentialsOf(mine)), 'content-type': 'application/json' }
+  for (const [path, bodyOf] of Object.entries(requests)) {
+    const answers = []
+    for (const id of ids) {
+      const body = { userid: 'kin', ...bodyOf(id) }
+      answers.push(saidBy(await send(service, 'POST', path, { headers, body })))
+    }
+    expect(answers[0]).toMatchObject({ status: 400, code: 'dependant_unknown' })
+    expect([path, answers[1], answers[2]]).toEqual([path, answers[0], answers[0]])
+  }
 })
 
 describe('whose credentials are sent', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { isLong } from '../long.ts'
-import { ada } from '../rig.ts'
+import { ada, child } from '../rig.ts'
 import type { Kind } from './effects.ts'
 
 /** The requests for one user, each sent and unanswered, or acknowledged. */
@@ -62,7 +62,8 @@ export function openJournal(clients: readonly Client[], options: JournalOptions)
     const key = { idempotencyKey: `${userid}-${kind}` }
     if (kind === 'erase') return client.eraseUser({ userid }, key)
     if (kind === 'prefill') return client.prefillUser({ userid, ...ada }, key)
-    return client.createUser({ userid, ...ada, offername: 'starter' }, key)
+    const family = { benefits: ['dental'], dependants: [child] }
+    return client.createUser({ userid, ...ada, offername: 'starter', ...family }, key)
   }
   const write = async (userid: string, kind: Sent): Promise<void> => {
     const entry: Entry = { userid, kind, sent: 0, isAcknowledged: false }
