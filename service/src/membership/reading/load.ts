@@ -106,7 +106,7 @@ const selected = {
   enrolments: enrolments.array('e'),
   consents: consents.array('c'),
   designations: designations.array('d'),
-  covered: covered.array('c'),
+  covered: fragment`json_build_array(c.enrolment_id, ${covered.array('c')})`,
 }
 
 /** Which parts of a user are loaded: `whole` adds consents and designations, `sealed` the sealed documents and their key. */
@@ -233,7 +233,7 @@ export type UserRow = {
   wrapped_key: Buffer | null
   enrolments: unknown[][] | null
   /** Who else is covered; null for a user who never had a dependant. */
-  covered: unknown[][] | null
+  covered: [enrolmentId: string, one: unknown[]][] | null
   consents: unknown[][] | null
   designations: unknown[][] | null
   /** The sealed documents in base64; null when there are none, or they were not requested. */
@@ -250,19 +250,19 @@ export function userOf(row: UserRow): User {
   })
 }
 
-function withCovered(own: Enrolment[], rows: unknown[][] | null): Enrolment[] {
+/** Added in place, too: with copies a family of six covers took 10 µs, not 1. */
+function withCovered(
+  own: (Omit<Enrolment, 'covered'> & { covered?: Covered[] })[],
+  rows: UserRow['covered'],
+): Enrolment[] {
   if (!rows) return own
-  const byEnrolment = new Map<string, Covered[]>()
-  for (const row of rows) {
-    const { enrolmentId, ...one } = covered.ofArray(row)
-    const known = byEnrolment.get(enrolmentId)
-    if (known) known.push(one)
-    else byEnrolment.set(enrolmentId, [one])
+  const byId = new Map(own.map(one => [one.id, one]))
+  for (const [enrolmentId, row] of rows) {
+    const enrolment = byId.get(enrolmentId)
+    if (enrolment?.covered) enrolment.covered.push(covered.ofArray(row))
+    else if (enrolment) enrolment.covered = [covered.ofArray(row)]
   }
-  return own.map(one => {
-    const people = byEnrolment.get(one.id)
-    return people ? { ...one, covered: people } : one
-  })
+  return own
 }
 
 /** A user in a batch: the state as decided so far, and the sealed data, which is opened only when it is needed. */

@@ -55,9 +55,8 @@ export const enrolments = tableOf<Omit<Enrolment, 'covered'>>({
   tiersFrom: together({ version: stored.integer('tiers_version'), at: stored.instant('tiers_at') }),
 })
 
-/** What is read of the table `covered_dependants`: a dependant, and whose enrolment covers it. */
-export const covered = tableOf<Covered & { readonly enrolmentId: string }>({
-  enrolmentId: stored.uuid('enrolment_id'),
+/** What is read of the table `covered_dependants`, beside the enrolment that covers the dependant. */
+export const covered = tableOf<Covered>({
   dependantId: stored.uuid('dependant_id'),
   relationship: stored.text('relationship'),
   startsAt: stored.instant('own_start_at'),
