@@ -60,8 +60,15 @@ test('what an embedding page asks for is accepted, and changes nothing', async (
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ linktoken, origin: rig.host, appearance: { radius: 20 } }),
   })
-  const { html } = (await answer.json()) as { html: string }
+  const { problems, html, handle } = (await answer.json()) as Record<'problems' | 'html' | 'handle', string>
+  expect(problems).toEqual([])
   expect(await lookOf(html)).toMatch(/--radius:4px.*--accent:#5b21b6/)
+  const update = await fetch(`${rig.service}/register/appearance`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Session ${handle}` },
+    body: JSON.stringify({ appearance: { light: { onaccent: '#6d28d9' } } }),
+  })
+  expect(await update.json()).toMatchObject({ problems: [] })
 })
 
 test.each([
