@@ -120,6 +120,7 @@ describe('a change of who is covered', () => {
       effectiveattimestamp: november,
       lockedattimestamp: '2026-10-31T04:00:00.000Z',
     })
+    expect(Object.keys(preview.after)).toEqual(['tier', 'dependants', 'cost'])
     expect(await benefit('dental')).not.toHaveProperty('pendingcover')
     expect(await cover('dental', [first, second])).toEqual(preview)
     const pendingcover = { tier: 'family', dependants: [first, second], effectiveattimestamp: november }

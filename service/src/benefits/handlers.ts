@@ -178,7 +178,11 @@ function refuseOthers(covered: readonly GivenCover[] = [], brought: readonly str
 }
 
 function viewCover({ userid, serviceId }: User, change: CoverChange): WireCoverChange {
-  const state = ({ dependants, ...one }: CoverChange['before']) => ({ ...one, dependants: [...dependants] })
+  const state = ({ tier, dependants, cost }: CoverChange['before']) => ({
+    tier,
+    dependants: [...dependants],
+    cost,
+  })
   return {
     userid,
     serviceid: serviceId,
