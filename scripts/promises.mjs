@@ -13,6 +13,7 @@ const git = [
   'ls-files',
   '*.test.ts',
   'tests/*/walks/*.txt',
+  ':!tests/page/walks/spanish',
   'tests/life/model-seeds.ts',
   ':!tests/life/model*.test.ts',
 ]
