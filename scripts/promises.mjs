@@ -50,7 +50,7 @@ const besides = [
   ['docs/support.md: the operators’ console', /console|operators/],
   [
     'docs/trust.md: who might harm what, and what stops them',
-    /(tests|src)\/(trust|crash|vault|audit|partners)\//,
+    /(tests|src)\/(trust|faults|vault|audit|partners)\//,
   ],
   ['docs/scaling.md: databases and clusters', /(tests|src)\/(database|db)\//],
   ['the client and the documents', /^client\/|tests\/docs\/|src\/(docs|demo)\//],
@@ -72,7 +72,16 @@ function namesOf(file) {
     `^ *(?:(?:test|describe|\\w*[tT]est\\w*|onOneServer|describeIn\\w+)(?:\\.\\w+(?:\\([^\\n]*?\\))?)*|\\][^\\n]*\\))\\(\\s*${quoted},`,
     'gm',
   )
-  return [...read(file).matchAll(begun)].map(([, , name]) => name.replace(/\s+/g, ' '))
+  const text = read(file)
+  // A table of cases gives their names itself.
+  const rows = [...text.matchAll(/^ +(?:\{ )?name: (['`])(.+?)\1,/gm)].map(([, , name]) => name)
+  return [...text.matchAll(begun)]
+    .map(([, , name]) => name.replace(/\s+/g, ' '))
+    .flatMap(name =>
+      name.startsWith('$name') && rows.length > 0
+        ? rows.splice(0).map(row => name.replace('$name', row))
+        : [name],
+    )
 }
 
 const rows = new Map([...promises.keys()].map(promise => [promise, []]))

@@ -20,7 +20,7 @@ export type Lanes = {
 }
 
 const known = new Set(['databases', 'prism', 'whole', 'nightly'])
-const slowFolders = ['crash', 'releases', 'trust']
+const slowFolders = ['faults', 'releases', 'trust']
 
 /** Reads the lanes of all files of `tests`; an unknown word in their lines is thrown with the file's name. */
 export function readLanes(): Lanes[] {

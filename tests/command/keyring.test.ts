@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
-import { createPartnerOf, startReceiver } from '../crash/receiver.ts'
+import { createPartnerOf, startReceiver } from '../faults/receiver.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { signIn } from '../console/operator-browser.ts'
-import { startReceiver } from '../crash/receiver.ts'
+import { startReceiver } from '../faults/receiver.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
 import { ada, demoCatalogue, type TestPartner, type TestService } from '../rig.ts'
 import { type Entry, openOwnJournal } from '../trust/journal.ts'

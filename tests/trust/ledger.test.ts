@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Executor } from '../../service/src/db/database.ts'
 import { fragment, type Query, sql } from '../../service/src/db/sql.ts'
 import { newDirectory } from '../command/process.ts'
-import { startReceiver } from '../crash/receiver.ts'
+import { startReceiver } from '../faults/receiver.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { checkFiles } from './canaries.ts'
@@ -127,6 +127,14 @@ describe('a fault is found', () => {
     ],
     ['a delivery with wrong credentials', 'Basic', () => ({ receiver: { ...receiver, wrong: ['Basic'] } })],
     ['a delivery without a committed event', 'an event and its bodies', () => arrivedToo(randomUUID(), '00')],
+    [
+      'a copy on no record of what was delivered before the fault',
+      'copies that are on no record',
+      () => ({
+        ...arrivedToo(anyArrived(), receiver.arrived.get(anyArrived())?.[0] ?? ''),
+        undelivered: new Set(),
+      }),
+    ],
     ['an event with two bodies', 'an event and its bodies', () => arrivedToo(anyArrived(), '00')],
     [
       'an event that never arrived',

@@ -3,7 +3,7 @@ import { withDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, vi } from 'vitest'
 import { type Executor, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import type { Receiver } from '../crash/receiver.ts'
+import type { Receiver } from '../faults/receiver.ts'
 import { patientDatabase } from '../patient-database.ts'
 import type { Delivery } from '../webhooks/receiver.ts'
 import { checkFiles, checkLogs, checkTables } from './canaries.ts'
@@ -19,6 +19,8 @@ export type Books = {
   readonly logs: string
   /** Whether events may still wait: no process runs that would deliver them, or what a killed one claimed is due only later. */
   readonly mayWait?: boolean
+  /** The events that were not on record as delivered when processes were hurt: only of these may copies be on no record. */
+  readonly undelivered?: ReadonlySet<string>
 }
 
 /**
@@ -170,15 +172,17 @@ type Endpoint = { endpoint_id: string; all_events: boolean; events: string[] }
 
 /**
  * Compares the receiver's record with the database: each event was delivered to each endpoint that wants it, waits or is
- * visibly dead; nothing arrived that is no event; every copy has the event's bytes; the log has no gap; and no attempt is on
- * record that did not arrive, nor the answer to one that was accepted.
+ * visibly dead; nothing arrived that is no event; every copy has the event's bytes; the log has no gap; no attempt is on
+ * record that did not arrive, nor the answer to one that was accepted; and, where it is known what was undelivered at each
+ * fault, nothing else came again without being on record.
  */
 export async function checkDeliveries({
   receiver,
   database,
   partnerId,
   mayWait = false,
-}: Pick<Books, 'receiver' | 'database' | 'partnerId' | 'mayWait'>): Promise<void> {
+  undelivered,
+}: Pick<Books, 'receiver' | 'database' | 'partnerId' | 'mayWait' | 'undelivered'>): Promise<void> {
   expect(receiver.wrong).toEqual([])
   const waiting = () =>
     database.query<Named>(sql`select event_id, endpoint_id from deliveries where partner_id = ${partnerId}`)
@@ -228,6 +232,14 @@ export async function checkDeliveries({
     ([key, rows]) => rows.length > (receiver.arrived.get(key)?.length ?? 0),
   )
   expect(unheard, 'attempts that never arrived').toEqual([])
+  const recorded = grouped(attempts, ({ event_id }) => event_id)
+  const unrecorded = [...receiver.arrived]
+    .filter(([key, copies]) => copies.length > (recorded.get(key)?.length ?? 0))
+    .map(([key]) => key)
+  expect(
+    unrecorded.filter(key => undelivered && !undelivered.has(key)),
+    'copies that are on no record, of what was delivered before the fault',
+  ).toEqual([])
   expect(
     accepted.filter(({ is_kept }) => is_kept),
     'answers that are kept although they accept',

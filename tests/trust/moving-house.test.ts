@@ -7,16 +7,13 @@ import type { PartnerClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newWorkplace } from '../command/place.ts'
-import { run, runJson, runRefused, startKeptProcess } from '../command/process.ts'
+import { type Place, run, runJson, runRefused, startKeptProcess } from '../command/process.ts'
+import { type Bench, endingAt, openBench } from '../faults/bench.ts'
 import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { openRandom, seedsOf } from '../seeds.ts'
-import { type OwnJournal, openOwnJournal } from './journal.ts'
 import { checkReadable } from './readable.ts'
-import { type FaultStage, openFaultStage } from './stage.ts'
-
-const preload = new URL('faults.mjs', import.meta.url)
 
 /** How many users there are beside those of the writers, in the middle of their lives. */
 const users = Number(process.env['TEST_MOVED_USERS'] ?? 40)
@@ -42,16 +39,15 @@ const lives: readonly (readonly Step[])[] = [
 ]
 
 /** Takes in four fifths of the users as members, and makes the others by bulks, each with one of the lives. */
-async function makeMany({ place, partner, clientOf, ports: [port = 0] }: FaultStage): Promise<OwnJournal> {
-  const journal = openOwnJournal()
+async function makeMany({ place, partner, clientOf, own, ports: [port = 0] }: Bench): Promise<void> {
   const made = Math.ceil(users / 5)
   const members = Array.from({ length: users - made }, (_, number) => `member-${number}`)
-  const file = join(place.cwd ?? '', 'members.ndjson')
+  const file = join(place.cwd, 'members.ndjson')
   const cover = { offername: 'starter', offersince: '2024-05-01', benefits: ['telehealth'] }
   await writeFile(file, members.map(userid => `${JSON.stringify({ userid, ...ada, ...cover })}\n`).join(''))
   const taken = await runJson(['import', partner.partnerid, file, '--reason', 'moves in'], place)
   expect(taken).toMatchObject({ taken: members.length, refused: 0 })
-  for (const userid of members) journal.note(userid, 'import')
+  for (const userid of members) own.note(userid, 'import')
   for (const step of [0, 1, 2]) {
     const lines = Array.from({ length: made }, (_, number) =>
       bulkLine(`many-${number}`, lives[number % lives.length]?.[step]),
@@ -60,10 +56,9 @@ async function makeMany({ place, partner, clientOf, ports: [port = 0] }: FaultSt
     for await (const { line, status } of clientOf(port).bulk(sent)) {
       const { operation = 'create', body } = sent[line - 1] ?? {}
       expect([operation, status]).toEqual([operation, 200])
-      journal.note(body?.userid ?? '', operation)
+      own.note(body?.userid ?? '', operation)
     }
   }
-  return journal
 }
 
 function bulkLine(userid: string, operation: Step | undefined) {
@@ -85,17 +80,17 @@ async function readAll(client: PartnerClient): Promise<string[]> {
 }
 
 test(`a database in use moves into an embedded one and back to an own one, killed at ${killedAt}: all books and reads agree`, async () => {
-  const stage = await openFaultStage({ keyring: 'file', refuses: false })
-  onTestFinished(() => stage.close())
-  const { place, partner } = stage
-  const [port = 0] = stage.ports
-  const service = await stage.start()
-  const many = await makeMany(stage)
-  const journal = stage.openJournal({ writers: 6, name: 'house' })
+  const bench = await openBench({ keyring: 'file', refuses: false })
+  onTestFinished(() => bench.close())
+  const { place, partner } = bench
+  const [port = 0] = bench.ports
+  const service = await bench.start()
+  await makeMany(bench)
+  const journal = bench.openJournal({ writers: 6, name: 'house' })
   await expect.poll(journal.acknowledged, { interval: 20 }).toBeGreaterThan(everydayOr(80, 400))
   await journal.stop()
-  const before = await readAll(stage.clientOf(port))
-  if (service !== 'killed') await service.stop()
+  const before = await readAll(bench.clientOf(port))
+  await service.stop()
 
   const { address, remove } = await newWorkplace({}, { empty: true })
   onTestFinished(remove)
@@ -105,14 +100,14 @@ test(`a database in use moves into an embedded one and back to an own one, kille
       ...place,
       env: { ...place.env, DATABASE_URL: urlOf(address) },
     })
-  const { DATABASE_URL: _, ...env } = place.env ?? {}
-  const data = join(place.cwd ?? '', 'house')
+  const { DATABASE_URL: _, ...env } = place.env
+  const data = join(place.cwd, 'house')
   const urls = houses ?? [urlOf(address)]
-  let from = place
+  let from: Place = place
   let words: readonly string[] = ['copy']
   for (const to of [data, ...urls]) {
     for (const pass of killedAt) {
-      const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `copy after ${pass}` }
+      const fault = endingAt({ point: 'copy after', count: pass })
       const killed = await run([...words, '--to', to], { ...from, env: { ...from.env, ...fault } })
       expect(killed.code).toBeNull()
     }
@@ -130,10 +125,9 @@ test(`a database in use moves into an embedded one and back to an own one, kille
   const database = openDatabase({ url: urls.at(-1) ?? '' }, { max: 2, ...patientDatabase })
   onTestFinished(() => database.close())
   await database.learnCells()
-  const after = await readAll(stage.clientOf(port))
+  const after = await readAll(bench.clientOf(port))
   expect(after.length).toBe(before.length)
   expect(after.filter((line, index) => line !== before[index]).slice(0, 5)).toEqual([])
-  const entries = [...journal.entries, ...many.entries]
-  await stage.check({ entries, wrong: journal.wrong }, database)
-  await checkReadable(stage.clientOf(port), { place: from, partner, entries })
+  await bench.check(database)
+  await checkReadable(bench.clientOf(port), { place: from, partner, entries: bench.entries() })
 })

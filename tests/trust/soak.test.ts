@@ -1,21 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Client, createClient } from '../../client/src/index.ts'
 import { newWorkplace } from '../command/place.ts'
 import { runJson, type ServiceProcess, startProcess } from '../command/process.ts'
-import { createPartnerOf, startReceiver } from '../crash/receiver.ts'
+import { openBench } from '../faults/bench.ts'
+import { createPartnerOf, startReceiver } from '../faults/receiver.ts'
 import { isLong, minutesOf } from '../long.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
-import { type FaultStage, openFaultStage } from './stage.ts'
 
 /** How long the service is kept busy; the full figure is half an hour. */
 const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? minutesOf(30))
-
-let stage: FaultStage | undefined
-afterEach(async () => {
-  await stage?.close()
-  stage = undefined
-})
 
 function rssOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
@@ -27,10 +21,10 @@ function medianOf(values: readonly number[]): number {
 test.skipIf(!isLong)(
   `${minutes} minutes of writes, deliveries and erasures: memory is flat, and all books agree`,
   async () => {
-    stage = await openFaultStage()
-    const service = await stage.start()
-    if (service === 'killed') throw new Error('killed without a fault')
-    const journal = stage.openJournal({ writers: 4, name: 'soak', pauseMs: 50 })
+    const bench = await openBench()
+    onTestFinished(bench.close)
+    const service = await bench.start()
+    const journal = bench.openJournal({ writers: 4, name: 'soak', pauseMs: 50 })
     const samples: number[] = []
     const until = Date.now() + minutes * 60_000
     while (Date.now() < until) {
@@ -44,7 +38,7 @@ test.skipIf(!isLong)(
     const last = medianOf(samples.slice(2 * third))
     process.stdout.write(`soak: ${journal.acknowledged()} writes; resident ${middle} kB, then ${last} kB\n`)
     expect(last).toBeLessThan(middle * 1.15)
-    await stage.check(journal)
+    await bench.check()
   },
   minutes * 60_000 + 600_000,
 )

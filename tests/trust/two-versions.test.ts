@@ -5,15 +5,14 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { bin, root, type ServiceProcess } from '../command/process.ts'
+import { type Balancer, pooledClients, startBalancer } from '../faults/balancer.ts'
+import { type Bench, openBench } from '../faults/bench.ts'
 import { ada, adaAsks } from '../rig.ts'
-import { type Balancer, pooledClients, startBalancer } from './balancer.ts'
-import { type Journal, openJournal } from './journal.ts'
-import { type FaultStage, openFaultStage } from './stage.ts'
 
 // A rehearsal of the next MINOR, made up: this service with one more column and table, statements that write and read the column,
 // and a second format of envelope, which it reads, and which only the MINOR after it writes.
 
-let stage: FaultStage | undefined
+let bench: Bench | undefined
 let balancer: Balancer | undefined
 let folder: string
 beforeEach(async () => {
@@ -22,9 +21,9 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await balancer?.close()
-  await stage?.close()
+  await bench?.close()
   balancer = undefined
-  stage = undefined
+  bench = undefined
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -66,11 +65,6 @@ const writesSecondFormat: Change = {
   to: '[...front, Buffer.from([2]), nonce,',
 }
 
-async function more(journal: Journal, count: number): Promise<void> {
-  const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { interval: 20 }).toBeGreaterThan(wanted)
-}
-
 /** Repeated when the machine was too slow for the time limits of statements, which production has too. */
 const unlessTooSlow = { timeout: 900_000, retry: { count: 2, condition: /^Too slow/ } }
 
@@ -88,23 +82,21 @@ test(
     }
     const next = await build('next', nextMinor, migrations)
     const afterNext = await build('after-next', [...nextMinor, writesSecondFormat], migrations)
-    const on = await openFaultStage()
-    stage = on
+    const on = await openBench()
+    bench = on
     const running: ServiceProcess[] = []
     const start = async (process: number, program: string) => {
-      const started = await on.start({ process, drainSeconds: 5, program })
-      if (started === 'killed') throw new Error('it did not start')
-      running[process] = started
+      running[process] = await on.start({ process, drainSeconds: 5, program })
     }
     /** Replaces the two processes one after the other, as docs/operating.md says. */
-    const replace = async (program: string, journal: Journal) => {
+    const replace = async (program: string) => {
       for (const process of [0, 1]) {
         expect(await running[process]?.stop()).toBe(0)
         await start(process, program)
         await expect
           .poll(() => balancer?.sendsTo(on.ports[process] ?? 0), { timeout: 60_000, interval: 20 })
           .toBe(true)
-        await more(journal, 10)
+        await on.more(10)
       }
     }
     const kindOf = async (userid: string) => {
@@ -119,21 +111,19 @@ test(
     await start(1, bin)
     balancer = await startBalancer(on.ports)
     const pool = pooledClients(on, { port: balancer.port, count: 6 })
-    const journal = openJournal(pool.clients, { writers: 6, name: 'versions', pauseMs: 300 })
-    await more(journal, 10)
+    const journal = on.openJournal({ clients: pool.clients, writers: 6, name: 'versions', pauseMs: 300 })
+    await on.more(10)
     await promisify(execFile)(process.execPath, [next, 'migrate'], {
       env: { PATH: process.env['PATH'], ...on.place.env },
     })
-    await more(journal, 10)
-    await replace(next, journal)
-    await more(journal, 10)
-    await replace(bin, journal)
+    await on.more(10)
+    await replace(next)
+    await on.more(10)
+    await replace(bin)
     await journal.stop()
     await pool.close()
-    const again = journal.entries.filter(entry => entry.isAcknowledged && entry.sent !== 1)
-    if (again.length > 0 && on.refusals().length > 0) throw new Error(`Too slow: ${on.refusals().join(' ')}`)
-    expect(again).toEqual([])
-    await on.check(journal)
+    on.checkNothingRefused()
+    await on.check()
 
     // What one version writes survives a write of the other, which does not know it.
     await running[1]?.stop()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
-import { startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig, failOldest } from './rig.ts'

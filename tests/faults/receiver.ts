@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Created, hookAt } from '../command/place.ts'
 import { type Place, runJson } from '../command/process.ts'
 import { ada } from '../rig.ts'
@@ -12,6 +13,8 @@ export type Receiver = {
   readonly arrived: ReadonlyMap<string, readonly string[]>
   /** Deliveries that carried wrong credentials or another media type. */
   readonly wrong: readonly string[]
+  /** Breaks all connections, whatever is under way on them, and takes new ones only after a while. */
+  away(ms: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -44,18 +47,26 @@ export async function startReceiver({ refuses = false } = {}): Promise<Receiver>
       response.writeHead(status).end(`${ada.firstname} ${ada.lastname}, ${ada.email}: ${body}`)
     })
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const listen = (port: number) => new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>(resolve => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await listen(0)
+  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
+    url: `http://127.0.0.1:${port}${PATH}`,
     username,
     password,
     arrived,
     wrong,
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    async away(ms) {
+      await close()
+      await pause(ms)
+      await listen(port)
+    },
+    close,
   }
 }
 

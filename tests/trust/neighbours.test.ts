@@ -12,8 +12,8 @@ import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
-import { openOwnJournal } from '../trust/journal.ts'
-import { checkUsers } from '../trust/ledger.ts'
+import { openOwnJournal } from './journal.ts'
+import { checkUsers } from './ledger.ts'
 
 const service = forAllTests(startTestService)
 

@@ -1,41 +1,18 @@
 // @databases citus
 // @nightly
 
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import { type Client, createClient } from '../../client/src/index.ts'
-import { openDatabase } from '../../service/src/db/database.ts'
+import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { onNode } from '../cluster.ts'
-import type { Created } from '../command/place.ts'
-import {
-  newDirectory,
-  type Place,
-  runJson,
-  runKilledWhen,
-  type ServiceProcess,
-  startProcess,
-} from '../command/process.ts'
+import { type Place, runJson, runKilledWhen } from '../command/process.ts'
 import { timesOf } from '../long.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
-import { type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
-import { checkLedger } from '../trust/ledger.ts'
-import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
-import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
+import { ada, adaAsks } from '../rig.ts'
+import { type Bench, openBench, type Tenant } from './bench.ts'
+import { canRunCluster, startOwnCluster } from './own-cluster.ts'
 
 const canRun = canRunCluster && inject('testServer').kind === 'cluster'
-
-/** A partner, with writers and readers that ask both services. */
-type Tenant = {
-  readonly created: Created
-  readonly receiver: Receiver
-  readonly journal: Journal
-  readonly beside: OwnJournal
-  readonly stop: () => Promise<unknown>
-}
 
 /** Every answer but those with status 2xx: its status, and whether it says when to come again. */
 const refusals: string[] = []
@@ -65,36 +42,24 @@ function startReading(client: Client): () => Promise<void> {
   }
 }
 
-async function startTenant(services: readonly ServiceProcess[], place: Place): Promise<Tenant> {
-  const receiver = await startReceiver({ refuses: true })
-  onTestFinished(receiver.close)
-  const created = await createPartnerOf(receiver, place)
-  const { clientid: clientId, clientsecret: clientSecret, apikey: apiKey } = created
-  const patient = { tries: 1, timeoutMs: 60_000, deadlineMs: 60_000, fetch: noting }
-  const clients = services.map(({ address: baseUrl }) =>
-    createClient({ baseUrl, clientId, clientSecret, apiKey, ...patient }),
-  )
-  const beside = openOwnJournal()
-  await beside.write('known', 'prefill', async () => clients[0]?.prefillUser({ userid: 'known', ...ada }))
-  const journal = openJournal(clients, { writers: 2, name: 'writer' })
+/** Has writers and readers ask both services for a partner; returns what ends them. */
+async function startWork({ clientOf, own, openJournal }: Tenant, ports: readonly number[]) {
+  const clients = ports.map(port => clientOf(port, {}, { fetch: noting }))
+  await own.write('known', 'prefill', async () => clients[0]?.prefillUser({ userid: 'known', ...ada }))
+  const journal = openJournal({ clients, writers: 2, name: 'writer' })
   const endings = [journal.stop, ...clients.map(startReading)]
-  return { created, receiver, journal, beside, stop: () => Promise.all(endings.map(end => end())) }
+  return () => Promise.all(endings.map(end => end()))
 }
 
-async function more({ journal }: Tenant, count: number): Promise<void> {
-  const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
-}
-
-function refusedOf({ journal }: Tenant): number {
-  return journal.entries.reduce((sum, { failures = [] }) => sum + failures.length, 0)
+function refusedOf({ entries }: Tenant): number {
+  return entries().reduce((sum, { failures = [] }) => sum + failures.length, 0)
 }
 
 /** Does something while all partners write, until each has written more; returns how often each was refused. */
 async function during(tenants: readonly Tenant[], work: () => Promise<unknown>): Promise<number[]> {
   const before = tenants.map(refusedOf)
   await work()
-  await Promise.all(tenants.map(tenant => more(tenant, 20)))
+  await Promise.all(tenants.map(tenant => tenant.more(20)))
   return tenants.map((tenant, index) => refusedOf(tenant) - (before[index] ?? 0))
 }
 
@@ -113,12 +78,7 @@ vi.setConfig({ testTimeout: 600_000 + kills * 60_000 })
 const MOVE_MS = 12_000
 
 /** Kills the move of a partner from the third cell, later in each round, and has it repeated or taken back. */
-async function killMove(
-  partnerId: string,
-  round: number,
-  { cluster, place }: { cluster: OwnCluster; place: Place },
-): Promise<void> {
-  const database = openDatabase({ url: cluster.url }, { max: 1, ...patientDatabase })
+async function killMove(partnerId: string, round: number, { database, place }: Bench): Promise<void> {
   let since: number | undefined
   const watching = setInterval(async () => {
     const [row] = await database.query<{ cell: string }>(
@@ -129,7 +89,6 @@ async function killMove(
   const isTime = () => since !== undefined && performance.now() - since > (MOVE_MS * round) / kills
   await runKilledWhen(['cell', 'assign', partnerId, 'cell_1'], place, isTime)
   clearInterval(watching)
-  await database.close()
   // What the killed command had sent may still be under way.
   await vi.waitFor(() => runJson(['cell', 'assign', partnerId, 'cell_3'], place), {
     timeout: 180_000,
@@ -145,29 +104,17 @@ test.runIf(canRun)(
     const [first, added] = cluster.workers.map(port => `127.0.0.1:${port}`)
     const addedNode = `'127.0.0.1', ${cluster.workers[1]}`
     await onNode(cluster.url, `select citus_remove_node(${addedNode})`)
-    const { path, remove } = await newDirectory()
-    onTestFinished(remove)
-    const place = {
-      cwd: path,
-      env: {
-        DATABASE_URL: cluster.url,
-        ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
-        ENROLMENT_ERASURES: join(path, 'erasures'),
-        // The receivers are on this machine, which production refuses unless its operator says otherwise.
-        ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
-      },
-    }
-    await runJson(['migrate', '--cells', '2'], place)
-    const services = [await startProcess(['serve', '--port', '0'], place)]
-    services.push(await startProcess(['serve', '--port', '0'], place))
-    await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+    const bench = await openBench({
+      on: { url: cluster.url },
+      migrate: place => runJson(['migrate', '--cells', '2'], place),
+    })
+    onTestFinished(bench.close)
+    const { place, ports, database } = bench
+    for (const process of [0, 1]) await bench.start({ process })
     // The third shares its cell with the first, who leaves it.
-    const tenants = [
-      await startTenant(services, place),
-      await startTenant(services, place),
-      await startTenant(services, place),
-    ] as const
-    const [{ created: mover }] = tenants
+    const tenants = [bench, await bench.newTenant(), await bench.newTenant()]
+    const mover = bench.partner
+    const ends = await Promise.all(tenants.map(tenant => startWork(tenant, ports)))
 
     const whileAssigned = await during(tenants, async () => {
       await runJson(['migrate', '--cells', '3'], place)
@@ -176,8 +123,7 @@ test.runIf(canRun)(
     expect(whileAssigned).toEqual([expect.any(Number), 0, 0])
     expect(whileAssigned[0]).toBeGreaterThan(0)
     const [, ...whileKilled] = await during(tenants, async () => {
-      for (let round = 0; round < kills; round += 1)
-        await killMove(mover.partnerid, round, { cluster, place })
+      for (let round = 0; round < kills; round += 1) await killMove(mover.partnerid, round, bench)
     })
     expect(whileKilled).toEqual([0, 0])
 
@@ -193,8 +139,6 @@ test.runIf(canRun)(
     const rebalanced = await nodesOf(place)
     expect(new Set(rebalanced.values())).toEqual(new Set([first, added]))
 
-    const database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
-    onTestFinished(database.close)
     const target = rebalanced.get('cell_3') === first ? added : first
     const [host, port] = (target ?? '').split(':')
     await during(tenants, () =>
@@ -204,14 +148,10 @@ test.runIf(canRun)(
       cells: [{}, {}, { cell: 'cell_3', node: target, partners: 1 }],
     })
 
-    await Promise.all(tenants.map(({ stop }) => stop()))
+    await Promise.all(ends.map(end => end()))
     expect(new Set(refusals)).toEqual(new Set(['503, Retry-After: true']))
     await database.learnCells()
-    const logs = services.map(one => one.stdout() + one.stderr()).join('')
-    for (const { created, receiver, journal: writers, beside } of tenants) {
-      const journal = { entries: [...writers.entries, ...beside.entries], wrong: writers.wrong }
-      await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
-    }
+    for (const tenant of tenants) await tenant.check()
     for (const cell of database.cells().filter(({ cell }) => cell !== 'cell_3'))
       for (const rows of await Promise.all([
         cell.query(sql`select 1 from users where partner_id = ${mover.partnerid}`),

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Agent, fetch } from 'undici'
-import type { Client } from '../../client/src/index.ts'
-import type { FaultStage } from './stage.ts'
+import type { PartnerClient } from '../../client/src/index.ts'
+import type { Bench } from './bench.ts'
 
 /** A load balancer as operators use it: new connections go to processes whose /readyz is 200. */
 export type Balancer = {
@@ -53,13 +53,19 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
 
 /** Clients with one kept connection each, as pools have them; `close` closes the connections. */
 export function pooledClients(
-  { clientOf }: Pick<FaultStage, 'clientOf'>,
+  { clientOf }: Pick<Bench, 'clientOf'>,
   { port, count }: { port: number; count: number },
-): { readonly clients: readonly Client[]; readonly close: () => Promise<unknown> } {
+): { readonly clients: readonly PartnerClient[]; readonly close: () => Promise<unknown> } {
   // A pool may leave a connection unused until the process at its other end closes it, just as it is used again.
   const agents = Array.from({ length: count }, () => new Agent({ connections: 1 }))
   const clients = agents.map(dispatcher =>
-    clientOf(port, {}, (input, init) => fetch(input as string, { ...init, dispatcher } as object) as never),
+    clientOf(
+      port,
+      {},
+      {
+        fetch: (input, init) => fetch(input as string, { ...init, dispatcher } as object) as never,
+      },
+    ),
   )
   return { clients, close: () => Promise.all(agents.map(agent => agent.close())) }
 }

@@ -4,29 +4,18 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { callersChanged } from '../../service/src/partners/store.ts'
-import { type Created, clientOf, codeOf } from '../command/place.ts'
-import {
-  newDirectory,
-  type Place,
-  root,
-  runJson,
-  runKilledWhen,
-  type ServiceProcess,
-  startKeptProcess,
-} from '../command/process.ts'
+import { codeOf } from '../command/place.ts'
+import { root, runJson, runKilledWhen, type ServiceProcess, startKeptProcess } from '../command/process.ts'
 import { type ConsoleSession, signedIn } from '../command/signed-in.ts'
 import { freePort } from '../free-port.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
+import { ada, adaAsks } from '../rig.ts'
 import { checkFiles } from '../trust/canaries.ts'
 import { enrolOnPage } from '../trust/enrol-on-page.ts'
-import { type Entry, type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
-import { checkLedger } from '../trust/ledger.ts'
+import type { Journal } from '../trust/journal.ts'
+import { type Bench, openBench, type Tenant } from './bench.ts'
 import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
-import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
 // Only catches a hang: three servers and two services, on a machine that may be busy.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
@@ -34,81 +23,55 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 /** Runs when the tests run on a cluster, but kills the nodes of a cluster of its own. */
 const canRun = canRunCluster && inject('testServer').kind === 'cluster'
 
-/** A partner with its receiver, and the worker that stores it. */
-type Tenant = {
-  readonly created: Created
-  readonly receiver: Receiver
-  readonly worker: number
-  readonly cell: string
-  /** All writes for it but those of the writers of a test that is under way. */
-  readonly entries: Entry[]
-  readonly own: OwnJournal
-}
+/** A partner, and the worker that stores it. */
+type Placed = Tenant & { readonly worker: number; readonly cell: string }
 
 let cluster: OwnCluster
-let database: Database
-let place: Place
-let services: ServiceProcess[] = []
+let bench: Bench
 let readConsole: ConsoleSession
-let tenants: Tenant[] = []
+let tenants: Placed[] = []
 const endings: (() => unknown)[] = []
 
 beforeAll(async () => {
   if (!canRun) return
   cluster = await startOwnCluster()
   endings.push(cluster.stop)
-  const { path, remove } = await newDirectory()
-  endings.push(remove)
-  place = {
-    cwd: path,
-    env: {
-      DATABASE_URL: cluster.url,
-      ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
-      ENROLMENT_ERASURES: join(path, 'erasures'),
-      ENROLMENT_FEEDS: join(path, 'feeds'),
-      // The receivers are on this machine, which production refuses unless its operator says otherwise.
-      ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
-    },
-  }
-  database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
-  endings.push(database.close)
-  await runJson(['migrate', '--cells', '2'], place)
+  bench = await openBench({
+    on: { url: cluster.url },
+    migrate: place => runJson(['migrate', '--cells', '2'], place),
+  })
+  endings.push(bench.close)
+  const { place, database } = bench
   await database.learnCells()
-  for (let count = 0; count < 2; count += 1) {
-    const service = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
-    services.push(service)
-    endings.push(() => service.stop('SIGKILL'))
-  }
-  await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  for (const process of [0, 1])
+    await bench.start({ process, env: { ENROLMENT_FEEDS: join(place.cwd, 'feeds') } })
   await runJson(['feed', 'publish', join(root, 'service/assets/demo-feeds.yaml')], place)
   const console = await startKeptProcess(['console', '--port', '0'], place)
   endings.push(() => console.stop('SIGKILL'))
   readConsole = await signedIn(place, 'Grace', 'viewer')
-  for (const worker of cluster.workers) tenants.push(await newTenant(worker))
+  for (const worker of cluster.workers) tenants.push(await newTenantOn(worker))
   // The last has the first cell, where what is recorded of no partner is.
   tenants.sort((a, b) => b.cell.localeCompare(a.cell))
   for (const tenant of tenants) await prefill(clientsOf(tenant)[0] as Client, tenant, 'known')
 })
 afterAll(async () => {
   for (const end of endings.splice(0).reverse()) await end()
-  services = []
   tenants = []
 })
 
 /** New partners go to one cell after the other, so new ones are created until one is on the worker. */
-async function newTenant(worker: number): Promise<Tenant> {
-  const receiver = await startReceiver({ refuses: true })
-  endings.push(receiver.close)
+async function newTenantOn(worker: number): Promise<Placed> {
   for (;;) {
-    const created = await createPartnerOf(receiver, place)
-    const [node] = await database.query<{ port: number; cell: string }>(sql`
+    const tenant = await bench.newTenant()
+    const { partnerid } = tenant.partner
+    const [node] = await bench.database.query<{ port: number; cell: string }>(sql`
       select s.nodeport as port, p.cell from partners p join citus_shards s on s.table_name = to_regclass(p.cell || '.users')
-      where p.partner_id = ${created.partnerid}`)
+      where p.partner_id = ${partnerid}`)
     if (node?.port !== worker) continue
     const now = new Date()
     // In the middle of a month, because at its end changes for that end are refused.
-    await setClock(created, Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10))
-    return { created, receiver, worker, cell: node.cell, entries: [], own: openOwnJournal() }
+    await setClock(tenant, Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10))
+    return { ...tenant, worker, cell: node.cell }
   }
 }
 
@@ -116,17 +79,9 @@ async function newTenant(worker: number): Promise<Tenant> {
 const LIMIT_MS = 15_000
 const UNHARMED_MS = 5000
 
-function clientsOf(
-  { created }: Tenant,
-  at: readonly ServiceProcess[] = services,
-  timeoutMs = LIMIT_MS,
-): Client[] {
-  return at.map(({ address }) => clientOf({ address }, created, { timeoutMs, deadlineMs: timeoutMs }))
-}
-
-async function more(journal: Journal, count: number): Promise<void> {
-  const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
+function clientsOf({ clientOf }: Tenant, at = bench.processes, timeoutMs = LIMIT_MS): Client[] {
+  const limits = { timeoutMs, deadlineMs: timeoutMs }
+  return at.map(({ address }) => clientOf(Number(new URL(address).port), {}, limits))
 }
 
 /** What writers were refused. */
@@ -171,7 +126,8 @@ async function expectUnharmed(tenant: Tenant, at: readonly ServiceProcess[], nam
 }
 
 /** Tries again while the coordinator still has connections to a node that was away. */
-function setClock({ partnerid }: Created, at: number): Promise<unknown> {
+function setClock({ partner: { partnerid } }: Tenant, at: number): Promise<unknown> {
+  const { database } = bench
   return vi.waitFor(
     async () => {
       await database.query(sql`
@@ -184,7 +140,7 @@ function setClock({ partnerid }: Created, at: number): Promise<unknown> {
 
 /** Members who leave at the end of the partner's month, which its clock reaches in two seconds. */
 async function letLeave(tenant: Tenant, name: string): Promise<readonly string[]> {
-  const { own, created } = tenant
+  const { own, partner } = tenant
   const [client] = clientsOf(tenant) as [Client]
   const users = [0, 1, 2].map(count => `${name}-${count}`)
   for (const userid of users) {
@@ -192,15 +148,15 @@ async function letLeave(tenant: Tenant, name: string): Promise<readonly string[]
     await own.write(userid, 'cancel', () => client.cancelUser({ userid }))
     own.note(userid, 'due cancel')
   }
-  const [next] = await database.query<{ due: number }>(sql`
-    select min(due_at) as due from users where partner_id = ${created.partnerid} and userid = any (${users}::text[])`)
-  await setClock(created, (next?.due ?? 0) - 2000)
+  const [next] = await bench.database.query<{ due: number }>(sql`
+    select min(due_at) as due from users where partner_id = ${partner.partnerid} and userid = any (${users}::text[])`)
+  await setClock(tenant, (next?.due ?? 0) - 2000)
   return users
 }
 
-function left({ created }: Tenant, users: readonly string[]): Promise<unknown[]> {
-  return database.query(sql`
-    select 1 from users where partner_id = ${created.partnerid} and userid = any (${users}::text[]) and status = 'cancelled'`)
+function left({ partner }: Tenant, users: readonly string[]): Promise<unknown[]> {
+  return bench.database.query(sql`
+    select 1 from users where partner_id = ${partner.partnerid} and userid = any (${users}::text[]) and status = 'cancelled'`)
 }
 
 /** What a partner whose cell is away is told, within the limit and with the time after which to ask again. */
@@ -227,29 +183,28 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
   test.each(losses)(
     '$which and comes back: 503 for its own partners, nobody else notices, and all books agree',
     async ({ faults, of }) => {
-      const harmed = tenants[of] as Tenant
+      const harmed = tenants[of] as Placed
       const node = harmed.worker
       const unharmed = tenants.filter(tenant => tenant !== harmed)
-      const leaving = new Map<Tenant, readonly string[]>()
+      const leaving = new Map<Placed, readonly string[]>()
       for (const tenant of tenants) leaving.set(tenant, await letLeave(tenant, `leaves-${node}`))
       const journals = tenants.map(tenant =>
-        openJournal(clientsOf(tenant, services, tenant === harmed ? LIMIT_MS : UNHARMED_MS), {
-          writers: 4,
-          name: `writer-${node}`,
+        tenant.openJournal({
+          clients: clientsOf(tenant, bench.processes, tenant === harmed ? LIMIT_MS : UNHARMED_MS),
+          ...{ writers: 4, name: `writer-${node}` },
         }),
       )
-      const others = journals.filter((_, index) => unharmed.includes(tenants[index] as Tenant))
-      await Promise.all(journals.map(journal => more(journal, 10)))
+      await Promise.all(tenants.map(tenant => tenant.more(10)))
       const { serviceid } = await (clientsOf(harmed)[0] as Client).getUser({ userid: 'known' })
       for (const fault of faults) {
         cluster[fault](node)
-        await Promise.all(others.map(journal => more(journal, 20)))
+        await Promise.all(unharmed.map(tenant => tenant.more(20)))
         await expectRefused(harmed)
         expect((await readConsole(`/users/${serviceid}`)).status).toBe(503)
         // A process that starts now serves the others, too.
-        const late = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
+        const late = await startKeptProcess(['serve', '--port', `${await freePort()}`], bench.place)
         for (const tenant of unharmed) {
-          await expectUnharmed(tenant, [...services, late], `${fault}-${node}`)
+          await expectUnharmed(tenant, [...bench.processes, late], `${fault}-${node}`)
           await expect
             .poll(() => left(tenant, leaving.get(tenant) ?? []), { timeout: 60_000 })
             .toHaveLength(3)
@@ -258,24 +213,20 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
       }
       if (faults.at(-1) === 'hang') cluster.kill(node)
       cluster.revive(node)
-      await Promise.all(journals.map(journal => more(journal, 20)))
+      await Promise.all(tenants.map(tenant => tenant.more(20)))
       await Promise.all(journals.map(journal => journal.stop()))
-      for (const journal of others) expect(refusalsOf(journal)).toEqual([])
-      const logs = services.map(one => one.stdout() + one.stderr()).join('')
       for (const [index, tenant] of tenants.entries()) {
-        const { entries, wrong } = journals[index] as Journal
-        tenant.entries.push(...entries)
+        if (tenant !== harmed) expect(refusalsOf(journals[index] as Journal)).toEqual([])
         await expect.poll(() => left(tenant, leaving.get(tenant) ?? []), { timeout: 60_000 }).toHaveLength(3)
-        const journal = { entries: [...tenant.entries, ...tenant.own.entries], wrong }
-        const { receiver, created } = tenant
-        await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
+        await tenant.check()
       }
     },
   )
 
   test('a partner whose move was killed is put right by the command itself: in its former cell, or in the other', async () => {
-    const { created } = tenants[0] as Tenant
-    const id = created.partnerid
+    const [tenant] = tenants as [Placed]
+    const { place, database } = bench
+    const id = tenant.partner.partnerid
     const cellOf = async () =>
       (await database.query<{ cell: string }>(sql`select cell from partners where partner_id = ${id}`))[0]
         ?.cell
@@ -297,26 +248,22 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
       })
     }
     expect(await cellOf()).toBe('cell_3')
-    await expect
-      .poll(() =>
-        codeOf(clientsOf(tenants[0] as Tenant)[0]?.getUser({ userid: 'known' }) ?? Promise.reject()),
-      )
-      .toBe('')
+    await expect.poll(() => codeOf((clientsOf(tenant)[0] as Client).getUser({ userid: 'known' }))).toBe('')
     await cluster.checkpoint()
     await checkFiles(cluster.directory, cluster.nodes)
   })
 })
 
 /** Whether the result of the attempt at an event has been written. */
-async function isDelivered({ created }: Tenant, eventId: string): Promise<boolean> {
-  const [row] = await database.query<{ waiting: number; attempts: number }>(sql`
-    select (select count(*) from deliveries where partner_id = ${created.partnerid} and event_id = ${eventId}) as waiting,
-      (select count(*) from delivery_attempts where partner_id = ${created.partnerid} and event_id = ${eventId}) as attempts`)
+async function isDelivered({ partner }: Tenant, eventId: string): Promise<boolean> {
+  const [row] = await bench.database.query<{ waiting: number; attempts: number }>(sql`
+    select (select count(*) from deliveries where partner_id = ${partner.partnerid} and event_id = ${eventId}) as waiting,
+      (select count(*) from delivery_attempts where partner_id = ${partner.partnerid} and event_id = ${eventId}) as attempts`)
   return row !== undefined && row.waiting === 0 && row.attempts > 0
 }
 
-async function newestEvent({ created }: Tenant): Promise<string> {
-  const [row] = await database.query<{ event_id: string }>(sql`
-    select event_id from events where partner_id = ${created.partnerid} order by position desc limit 1`)
+async function newestEvent({ partner }: Tenant): Promise<string> {
+  const [row] = await bench.database.query<{ event_id: string }>(sql`
+    select event_id from events where partner_id = ${partner.partnerid} order by position desc limit 1`)
   return row?.event_id ?? ''
 }

@@ -18,8 +18,8 @@ import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers } from '../hold-users.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startTestService } from '../rig.ts'
-import { openOwnJournal } from '../trust/journal.ts'
-import { checkUsers } from '../trust/ledger.ts'
+import { openOwnJournal } from './journal.ts'
+import { checkUsers } from './ledger.ts'
 
 // Executors that do not know of each other, each with its own connections, like those of two processes.
 const databases: Database[] = []
