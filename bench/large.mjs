@@ -2,6 +2,7 @@
 // become beside each:
 //   import   a file of members with three covers each, and the same file again
 //   pages    the list of users, page by page
+//   families the list of users who each have a spouse and two children in two benefits, beside that of as many users alone
 //   feeds    an insurer is told about all of them; then 1 % get another name, and it is told the changes; then all again
 //   bulk     prefills in bulks, 10,000 lines each
 //   month    the totals of open months, twice; a month made final by the command; that month as CSV. These members are written by
@@ -25,6 +26,7 @@ const { values } = parseArgs({
 const users = Number(values.users)
 const LINES_OF_BULK = 10_000
 const CHUNK = 50_000
+const MOST_FAMILIES = 5000
 const feeds = `schema: 1
 feeds:
   - feed: bench
@@ -50,7 +52,7 @@ const served = await startServed('large', {
 const server = embeddedServer(served.dataDir)
 const { pid } = served.services[0].child
 const sql = new pg.Client({ ...server, user: 'postgres' })
-const parts = { import: importMany, pages, feeds: runFeeds, bulk, month, due }
+const parts = { import: importMany, pages, families, feeds: runFeeds, bulk, month, due }
 let partner
 let quiet
 let alone
@@ -169,6 +171,49 @@ async function pages() {
       }
     })
     say('  a page of 500: p50', `${percentileOf(times, 0.5).toFixed(1)} ms (aim 40)`)
+  }
+}
+
+async function families() {
+  const lists = []
+  for (const isFamily of [false, true]) {
+    const who = await served.newPartner(isFamily ? 'families' : 'alone')
+    const path = join(served.scratch, `${isFamily ? 'families' : 'alone'}.ndjson`)
+    const benefits = ['hospital', 'dental'].map(name => ({ name }))
+    const dependants = ['spouse', 'child', 'child'].map(relationship => ({
+      ...{ relationship, firstname: 'Grace', lastname: 'King', dob: '2015-05-04', benefits },
+    }))
+    const member = {
+      ...{ ...person, offername: 'plus', offersince: '2024-05-01', benefits: ['dental'] },
+      ...(isFamily && { dependants }),
+    }
+    const lines = Array.from({ length: Math.min(users, MOST_FAMILIES) }, (_, at) =>
+      JSON.stringify({ userid: `m${at}`, ...member }),
+    )
+    writeFileSync(path, lines.join('\n'))
+    await command('import', who.partnerid, path, '--reason', 'bench')
+    lists.push({ who, name: isFamily ? 'users with families' : 'users alone' })
+  }
+  await walkInTurns('a first walk', 1)
+  await walkInTurns('later walks', 3)
+
+  /** Page by page, so that what else the machine does meets both lists. */
+  async function walkInTurns(name, rounds) {
+    for (const list of lists) list.times = []
+    for (let round = 0; round < rounds; round += 1) {
+      for (const list of lists) list.next = ''
+      while (lists.some(({ next }) => next !== null))
+        for (const list of lists) {
+          const startedAt = performance.now()
+          const page = await (await call(list.who, `/users${list.next && `?after=${list.next}`}`)).json()
+          list.times.push(performance.now() - startedAt)
+          list.next = page.next
+        }
+    }
+    const halves = lists.map(({ times }) => percentileOf(times, 0.5))
+    for (const [at, list] of lists.entries())
+      say(`${name}, 500 ${list.name}: p50`, `${halves[at].toFixed(1)} ms`)
+    say('  families over alone', `${(halves[1] / halves[0]).toFixed(2)} (aim 1.3)`)
   }
 }
 

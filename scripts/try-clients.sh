@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Generates a client from /openapi.json of a sandbox in each of these languages, by the generators that docs/tools.md names,
-# and walks with it: token, prefill, the same again, benefits, create, swap, cancel. Between walk and service stands
-# scripts/clients/unreliable.mjs: tokens expire at once, and each write under a key is answered 503 the first time. Needs a build.
+# and walks with it: token, prefill, the same again, benefits, create with a spouse, what the benefit would cost without her, swap,
+# cancel. Between walk and service stands scripts/clients/unreliable.mjs: tokens expire at once, and each write under a key is
+# answered 503 the first time. Needs a build.
 #   scripts/try-clients.sh python php ruby java go csharp
 # A language whose own tools are missing is named and left out; without PyPI none is tried.
 set -uo pipefail

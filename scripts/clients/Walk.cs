@@ -1,5 +1,6 @@
 // Walks through the main job with the client that NSwag made.
 using System;
+using System.Linq;
 using System.Net.Http;
 using System.Net.Http.Headers;
 using System.Text;
@@ -47,10 +48,23 @@ static class Walk
         }
         var request = new BenefitsRequest { Userid = userid, Age = 36, State = BenefitsRequestState.FL, Zipcode = "33101" };
         Must((await client.GetBenefitsAsync(request)).Count > 0, "nothing is listed");
-        var wanted = new CreateUser { Userid = userid, Offername = "starter", Benefits = new[] { "telehealth" } };
-        Must((await client.CreateUserAsync(userid + "-create", wanted)).Status == UserStatus.Active, "not active");
-        var swap = new SwapRequest { Userid = userid, Add = new[] { "dental" }, Remove = new[] { "telehealth" } };
-        Must((await client.SwapBenefitsAsync(null, swap)).Add.Contains("dental"), "no swap");
+        var spouse = new NewDependant
+        {
+            Relationship = NewDependantRelationship.Spouse, Firstname = "Grace", Lastname = "Rivera", Dob = "1988-02-29",
+            Benefits = new[] { new CoveringBenefit { Name = "dental" } }
+        };
+        var wanted = new CreateUser
+        {
+            Userid = userid, Offername = "starter", Benefits = new[] { "dental" }, Dependants = new[] { spouse }
+        };
+        var created = await client.CreateUserAsync(userid + "-create", wanted);
+        Must(created.Status == UserStatus.Active, "not active");
+        Must(created.Benefits.Any(one => one.Dependants != null && one.Dependants.Count == 1), "no family");
+        var nobody = new CoverRequest { Userid = userid, Name = "dental", Dependants = new string[0], Previewonly = true };
+        var cover = await client.ChangeCoverAsync(null, nobody);
+        Must(cover.Before.Dependants.Count == 1 && cover.After.Cost.Cents < cover.Before.Cost.Cents, "no other price");
+        var swap = new SwapRequest { Userid = userid, Add = new[] { "telehealth" }, Remove = new[] { "dental" } };
+        Must((await client.SwapBenefitsAsync(null, swap)).Add.Contains("telehealth"), "no swap");
         Must((await client.CancelUserAsync(userid, null, null, null, userid + "-cancel")).Benefits.Count > 0, "no cancel");
         Console.WriteLine("walked");
     }

@@ -1,3 +1,4 @@
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.openapitools.client.ApiClient;
@@ -38,10 +39,18 @@ public class Walk {
     }
     BenefitsRequest request = new BenefitsRequest().userid(userid).age(36).state(BenefitsRequest.StateEnum.FL).zipcode("33101");
     must(!benefits.getBenefits(request).isEmpty(), "nothing is listed");
-    CreateUser wanted = new CreateUser().userid(userid).offername("starter").benefits(Set.of("telehealth"));
-    must("active".equals(String.valueOf(users.createUser(wanted, userid + "-create").getStatus())), "not active");
-    SwapRequest swap = new SwapRequest().userid(userid).add(Set.of("dental")).remove(Set.of("telehealth"));
-    must(benefits.swapBenefits(swap, null).getAdd().contains("dental"), "no swap");
+    NewDependant spouse = new NewDependant().relationship(NewDependant.RelationshipEnum.SPOUSE).firstname("Grace")
+        .lastname("Rivera").dob("1988-02-29").benefits(List.of(new CoveringBenefit().name("dental")));
+    CreateUser wanted = new CreateUser().userid(userid).offername("starter").benefits(Set.of("dental")).dependants(List.of(spouse));
+    User created = users.createUser(wanted, userid + "-create");
+    must("active".equals(String.valueOf(created.getStatus())), "not active");
+    must(created.getBenefits().stream().anyMatch(one -> one.getDependants() != null && one.getDependants().size() == 1), "no family");
+    CoverRequest alone = new CoverRequest().userid(userid).name("dental").dependants(Set.of()).previewonly(true);
+    CoverChange cover = benefits.changeCover(alone, null);
+    must(cover.getBefore().getDependants().size() == 1, "nobody is covered");
+    must(cover.getAfter().getCost().getCents() < cover.getBefore().getCost().getCents(), "no other price");
+    SwapRequest swap = new SwapRequest().userid(userid).add(Set.of("telehealth")).remove(Set.of("dental"));
+    must(benefits.swapBenefits(swap, null).getAdd().contains("telehealth"), "no swap");
     must(!users.cancelUser(userid, null, null, null, userid + "-cancel").getBenefits().isEmpty(), "no cancel");
     System.out.println("walked");
   }

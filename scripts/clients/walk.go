@@ -42,13 +42,28 @@ func main() {
 	must(listed.JSON200 != nil && len(*listed.JSON200) > 0, listed.HTTPResponse, listed.Body)
 	offer, key := "starter", userid+"-create"
 	created, err := client.CreateUserWithResponse(ctx, &api.CreateUserParams{IdempotencyKey: &key},
-		api.CreateUser{Userid: userid, Offername: &offer, Benefits: &[]string{"telehealth"}})
+		api.CreateUser{Userid: userid, Offername: &offer, Benefits: &[]string{"dental"}, Dependants: &[]api.NewDependant{{
+			Relationship: "spouse", Firstname: "Grace", Lastname: "Rivera", Dob: "1988-02-29",
+			Benefits: &[]api.CoveringBenefit{{Name: "dental"}}}}})
 	check(err)
 	must(created.JSON200 != nil && fmt.Sprint(created.JSON200.Status) == "active", created.HTTPResponse, created.Body)
-	swapped, err := client.SwapBenefitsWithResponse(ctx, &api.SwapBenefitsParams{},
-		api.SwapRequest{Userid: userid, Add: []string{"dental"}, Remove: []string{"telehealth"}})
+	covered := 0
+	for _, benefit := range created.JSON200.Benefits {
+		if benefit.Dependants != nil {
+			covered += len(*benefit.Dependants)
+		}
+	}
+	must(covered == 1, created.HTTPResponse, created.Body)
+	preview := true
+	cover, err := client.ChangeCoverWithResponse(ctx, &api.ChangeCoverParams{},
+		api.CoverRequest{Userid: userid, Name: "dental", Dependants: []string{}, Previewonly: &preview})
 	check(err)
-	must(swapped.JSON200 != nil && swapped.JSON200.Add[0] == "dental", swapped.HTTPResponse, swapped.Body)
+	must(cover.JSON200 != nil && len(cover.JSON200.Before.Dependants) == 1 &&
+		cover.JSON200.After.Cost.Cents < cover.JSON200.Before.Cost.Cents, cover.HTTPResponse, cover.Body)
+	swapped, err := client.SwapBenefitsWithResponse(ctx, &api.SwapBenefitsParams{},
+		api.SwapRequest{Userid: userid, Add: []string{"telehealth"}, Remove: []string{"dental"}})
+	check(err)
+	must(swapped.JSON200 != nil && swapped.JSON200.Add[0] == "telehealth", swapped.HTTPResponse, swapped.Body)
 	key = userid + "-cancel"
 	cancelled, err := client.CancelUserWithResponse(ctx, userid, &api.CancelUserParams{IdempotencyKey: &key})
 	check(err)

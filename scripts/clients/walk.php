@@ -8,7 +8,7 @@ spl_autoload_register(function (string $class) use ($argv): void {
 require __DIR__ . '/benefits.php';
 use OpenAPI\Client\ApiException;
 use OpenAPI\Client\Api\{BenefitsApi, UsersApi};
-use OpenAPI\Client\Model\{BenefitsRequest, CreateUser, Prefill, Address, SwapRequest};
+use OpenAPI\Client\Model\{BenefitsRequest, CoverRequest, CoveringBenefit, CreateUser, NewDependant, Prefill, Address, SwapRequest};
 
 function must(bool $holds, string $what): void {
     if (!$holds) throw new Exception($what);
@@ -38,10 +38,19 @@ try {
 }
 $request = new BenefitsRequest(['userid' => $userid, 'age' => 36, 'state' => 'FL', 'zipcode' => '33101']);
 must(count($benefits->getBenefits($request)) > 0, 'nothing is listed');
-$wanted = new CreateUser(['userid' => $userid, 'offername' => 'starter', 'benefits' => ['telehealth']]);
+$spouse = new NewDependant([
+    'relationship' => 'spouse', 'firstname' => 'Grace', 'lastname' => 'Rivera', 'dob' => '1988-02-29',
+    'benefits' => [new CoveringBenefit(['name' => 'dental'])],
+]);
+$wanted = new CreateUser(['userid' => $userid, 'offername' => 'starter', 'benefits' => ['dental'], 'dependants' => [$spouse]]);
 $user = $users->createUser($wanted, "$userid-create");
 must($user->getStatus() === 'active', 'not active');
-$swap = $benefits->swapBenefits(new SwapRequest(['userid' => $userid, 'add' => ['dental'], 'remove' => ['telehealth']]));
-must($swap->getAdd() === ['dental'], 'no swap');
+$families = array_filter($user->getBenefits(), fn($one) => count($one->getDependants() ?? []) === 1);
+must(count($families) === 1, 'no family');
+$alone = new CoverRequest(['userid' => $userid, 'name' => 'dental', 'dependants' => [], 'previewonly' => true]);
+$cover = $benefits->changeCover($alone);
+must($cover->getAfter()->getCost()->getCents() < $cover->getBefore()->getCost()->getCents(), 'no other price');
+$swap = $benefits->swapBenefits(new SwapRequest(['userid' => $userid, 'add' => ['telehealth'], 'remove' => ['dental']]));
+must($swap->getAdd() === ['telehealth'], 'no swap');
 must(count($users->cancelUser($userid, null, null, null, "$userid-cancel")->getBenefits()) > 0, 'no cancel');
 echo "walked\n";

@@ -7,14 +7,18 @@ import time
 sys.path.insert(0, sys.argv[1])
 
 from api import AuthenticatedClient
-from api.api.benefits import get_benefits, swap_benefits
+from api.api.benefits import change_cover, get_benefits, swap_benefits
 from api.api.users import cancel_user, create_user, prefill_user
 from api.models import (
     Address,
     AddressState,
     BenefitsRequest,
     BenefitsRequestState,
+    CoveringBenefit,
+    CoverRequest,
     CreateUser,
+    NewDependant,
+    NewDependantRelationship,
     Prefill,
     PrefillUserVersion,
     SwapRequest,
@@ -41,10 +45,21 @@ repeated = prefill_user.sync_detailed(**once)
 assert repeated.status_code == 409 and repeated.parsed.code == "user_exists"
 request = BenefitsRequest(userid=userid, age=36, state=BenefitsRequestState.FL, zipcode="33101")
 assert len(get_benefits.sync_detailed(client=client, body=request).parsed) > 0
-wanted = CreateUser(userid=userid, offername="starter", benefits=["telehealth"])
+spouse = NewDependant(
+    relationship=NewDependantRelationship.SPOUSE,
+    firstname="Grace",
+    lastname="Rivera",
+    dob="1988-02-29",
+    benefits=[CoveringBenefit(name="dental")],
+)
+wanted = CreateUser(userid=userid, offername="starter", benefits=["dental"], dependants=[spouse])
 created = create_user.sync_detailed(client=client, body=wanted, idempotency_key=f"{userid}-create")
 assert created.parsed.status == "active"
-swap = SwapRequest(userid=userid, add=["dental"], remove=["telehealth"])
-assert swap_benefits.sync_detailed(client=client, body=swap).parsed.add == ["dental"]
+assert [len(one.dependants) for one in created.parsed.benefits if one.name == "dental"] == [1]
+alone = CoverRequest(userid=userid, name="dental", dependants=[], previewonly=True)
+cover = change_cover.sync_detailed(client=client, body=alone).parsed
+assert len(cover.before.dependants) == 1 and cover.after.cost.cents < cover.before.cost.cents
+swap = SwapRequest(userid=userid, add=["telehealth"], remove=["dental"])
+assert swap_benefits.sync_detailed(client=client, body=swap).parsed.add == ["telehealth"]
 assert len(cancel_user.sync_detailed(client=client, userid=userid, idempotency_key=f"{userid}-cancel").parsed.benefits) > 0
 print("walked")

@@ -35,12 +35,20 @@ end
 request = BenefitsRequest.new(userid: userid, age: 36, state: 'FL', zipcode: '33101')
 listed = session.call { benefits.get_benefits(request) }
 raise 'nothing is listed' if listed.empty?
-wanted = CreateUser.new(userid: userid, offername: 'starter', benefits: ['telehealth'])
+spouse = NewDependant.new(
+  relationship: 'spouse', firstname: 'Grace', lastname: 'Rivera', dob: '1988-02-29',
+  benefits: [CoveringBenefit.new(name: 'dental')]
+)
+wanted = CreateUser.new(userid: userid, offername: 'starter', benefits: ['dental'], dependants: [spouse])
 user = session.call { |once| users.create_user(wanted, once) }
 raise user.status unless user.status == 'active'
-change = SwapRequest.new(userid: userid, add: ['dental'], remove: ['telehealth'])
+raise 'no family' unless user.benefits.sum { |one| (one.dependants || []).size } == 1
+alone = CoverRequest.new(userid: userid, name: 'dental', dependants: [], previewonly: true)
+cover = session.call { |once| benefits.change_cover(alone, once) }
+raise 'no other price' unless cover.after.cost.cents < cover.before.cost.cents
+change = SwapRequest.new(userid: userid, add: ['telehealth'], remove: ['dental'])
 swap = session.call { |once| benefits.swap_benefits(change, once) }
-raise 'no swap' unless swap.add == ['dental']
+raise 'no swap' unless swap.add == ['telehealth']
 cancelled = session.call { |once| users.cancel_user(userid, once) }
 raise 'no cancel' if cancelled.benefits.empty?
 puts 'walked'
