@@ -51,7 +51,7 @@ test('its totals and its lines are files for support, on record', async () => {
   const lines = await file(`/statements/lines.csv?${query}`)
   // The partner's own facts of its people are personal data, and nobody gave a reason.
   expect(lines[0]).toBe(
-    'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,insurercents,insurer,days',
+    'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,insurercents,insurer,days,tier',
   )
   expect(
     lines.filter(line => line.startsWith(`comes,${ids.comes},benefit,critical,plus,2026-12-06,`)),
