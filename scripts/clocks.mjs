@@ -1,0 +1,98 @@
+// Runs `npm start`, and with `--tests` also `npm test`, in this clone under each of twelve clocks: month ends, the days of daylight
+// saving, February 29, New Year's Eve, three hours of a day. Needs Debian's `libfaketime`, for Node and PostgreSQL alike.
+//   node scripts/clocks.mjs [--tests] [--only 3,7]
+import child, { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+
+const INSTANTS = [
+  '2027-01-31T23:55:00Z',
+  '2027-02-01T04:55:00Z',
+  '2027-02-01T05:05:00Z',
+  '2027-03-14T06:55:00Z',
+  '2027-11-07T05:55:00Z',
+  '2028-02-29T15:00:00Z',
+  '2028-02-29T23:55:00Z',
+  '2027-12-31T23:55:00Z',
+  '2028-01-01T04:55:00Z',
+  '2027-06-15T03:30:00Z',
+  '2027-06-15T11:00:00Z',
+  '2027-06-15T19:00:00Z',
+]
+const FAKE = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
+/** What the steps that `npm start` prints are answered with: the third sends a key again. */
+const ANSWERS = '200 200 409 200 200 200 200 200'
+
+/** PostgreSQL is started with an empty environment: each program that Node starts gets the clock all the same. */
+function handOn() {
+  const { LD_PRELOAD, FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC } = process.env
+  const clock = { LD_PRELOAD, FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC }
+  for (const name of ['spawn', 'spawnSync']) {
+    const start = child[name]
+    child[name] = (...words) => {
+      const options = words.at(-1)
+      if (options?.env) words[words.length - 1] = { ...options, env: { ...options.env, ...clock } }
+      return start(...words)
+    }
+  }
+  syncBuiltinESMExports()
+}
+
+async function starts(env) {
+  const data = mkdtempSync(join(tmpdir(), 'enrolment-clock-'))
+  const service = spawn('npm', ['start', '--', '--port', '0', '--data', join(data, 'data')], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  })
+  let said = ''
+  for await (const line of createInterface({ input: service.stdout })) {
+    said += `${line}\n`
+    if (line.startsWith('# 9.')) break
+  }
+  service.stdout.resume()
+  const steps = said.slice(said.indexOf('# 1.'), said.indexOf('# 9.'))
+  const shell = spawn('bash', { env, stdio: ['pipe', 'ignore', 'pipe'] })
+  shell.stdin.end(`curl() { command curl -w '%{stderr}%{http_code} ' "$@"; }\n${steps}`)
+  const answers = (await text(shell.stderr)).trim()
+  process.kill(-service.pid, 'SIGTERM')
+  await once(service, 'exit')
+  rmSync(data, { recursive: true, force: true })
+  return answers === ANSWERS ? 'npm start answers' : `npm start: ${answers || said}`
+}
+
+async function tests(env) {
+  const run = spawn('npm', ['test'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = (await Promise.all([text(run.stdout), text(run.stderr)])).join('\n')
+  return said
+    .split('\n')
+    .filter(line => /FAIL|Tests |Duration/.test(line))
+    .join('\n')
+}
+
+async function main() {
+  const { values } = parseArgs({ options: { tests: { type: 'boolean' }, only: { type: 'string' } } })
+  if (!existsSync(FAKE)) throw new Error(`apt-get install libfaketime: ${FAKE} is not there`)
+  const only = values.only?.split(',').map(Number)
+  for (const [index, instant] of INSTANTS.entries()) {
+    if (only && !only.includes(index + 1)) continue
+    const env = {
+      ...process.env,
+      LD_PRELOAD: FAKE,
+      FAKETIME: `+${Math.round((Date.parse(instant) - Date.now()) / 1000)}s`,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      NODE_OPTIONS: `--import=${import.meta.url}`,
+    }
+    process.stdout.write(`${index + 1}. ${instant}: ${await starts(env)}\n`)
+    if (values.tests) process.stdout.write(`${await tests(env)}\n`)
+  }
+}
+
+if (process.env.FAKETIME) handOn()
+else await main()
