@@ -93,6 +93,6 @@ test('each section of the contract, and what stands beside it, has tests, and ea
   })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toMatch(
-    /^\| `tests\/crash\/feed-run\.test\.ts` \| a run that is killed at any point .*; of two processes one makes the run/m,
+    /^\| `tests\/faults\/commands\.test\.ts` \| .*a run that is killed at any point .*; of two processes one makes the run/m,
   )
 })

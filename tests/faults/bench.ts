@@ -249,8 +249,8 @@ function openTenant(of: {
     },
     letAllBeDue: () =>
       database.query(sql`
-        update deliveries set due_at = clock_timestamp()
-        where partner_id = ${partner.partnerid} and due_at > clock_timestamp()`),
+        update deliveries set due_at = statement_timestamp()
+        where partner_id = ${partner.partnerid} and due_at > statement_timestamp()`),
     async noteUndelivered() {
       const rows = await database.query<{ event_id: string }>(sql`
         select event_id from deliveries where partner_id = ${partner.partnerid}`)
