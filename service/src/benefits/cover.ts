@@ -68,12 +68,20 @@ export function changeCoverOf(
   const answer = {
     benefit: name,
     before: coverState(held, terms),
-    after: coverState(withCover(until(held, at), wanted, at, terms), terms),
+    // Who is covered now keeps an own end before that instant.
+    after: coverState(isPresent ? until(held, at) : withCover(until(held, at), wanted, at, terms), terms),
     effectiveAt: Math.max(at, now),
     lockedAt: lockedFrom(at, cutoffHours(user, terms)),
   }
-  const pending = held.pendingCover?.people.map(({ dependantId }) => dependantId)
-  if (isPresent ? !pending : pending && isSameSet(wanted, pending)) return { ...answer, user, events: [] }
+  // After a correction of the first day what is pending may be for another instant.
+  const { pendingCover: pending } = held
+  const isPending =
+    pending?.at === at &&
+    isSameSet(
+      wanted,
+      pending.people.map(({ dependantId }) => dependantId),
+    )
+  if (isPresent ? !pending : isPending) return { ...answer, user, events: [] }
   if (hasPendingCancel(user)) return refuse('cancel_pending')
   if (hasBegun && isBoundaryLocked(user, at, { now, terms })) return refuse('change_locked')
   const people = namedDependants(terms, wanted)
