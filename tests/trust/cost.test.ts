@@ -13,7 +13,9 @@ import { leastCpuMsOf, MOST_CPU_MS } from './processor-time.ts'
 // No request costs more processor time than a stated bound: the largest and the strangest that each address takes.
 // `fuzz.test.ts` looks at damaged ones at random.
 
-const service = forAllTests(() => startTestService({ console: true, startAt: Date.parse('2026-10-14T15:00:00Z') }))
+const service = forAllTests(() =>
+  startTestService({ console: true, startAt: Date.parse('2026-10-14T15:00:00Z') }),
+)
 const partner = forAllTests(() => service.newPartner())
 let credentials: Readonly<Record<string, string>>
 beforeAll(async () => {
