@@ -10,8 +10,8 @@ import { ada } from '../rig.ts'
 import { openBench } from './bench.ts'
 import type { Fate } from './postgres-proxy.ts'
 
-// One commit at a time, and the truth that its caller is told. The last test compares the books of all others: what is sent beside
-// them must have had no effect.
+// One commit at a time is lost, and its caller is told the truth. The last test compares the books of all others: what is sent
+// beside them must have had no effect.
 const bench = forAllTests(() => openBench({ proxied: true, refuses: false }))
 let client: PartnerClient
 beforeAll(async () => {

@@ -355,6 +355,26 @@ test('whatever is done in whatever order: nobody is covered twice or unnamed, th
         if (held.length === 1 && held[0]) expect(idsOf(coveredAt(held[0], at)).join()).toBe(covered)
       }
     }),
-    { numRuns: timesOf(150, 20_000) },
+    {
+      numRuns: timesOf(150, 20_000),
+      // Found here: an own end before the boundary, and a pending change whose benefit begins on another day since.
+      examples: [
+        [
+          [[], [0]],
+          [
+            { do: 'moveDependant', nth: 0, which: 'lastDay', days: 0 },
+            { do: 'callOff', name: 'hospital' },
+          ],
+        ],
+        [
+          [[0], []],
+          [
+            { do: 'cover', name: 'dental', who: [] },
+            { do: 'move', nth: 0, first: 1 },
+            { do: 'cover', name: 'dental', who: [] },
+          ],
+        ],
+      ],
+    },
   )
 })

@@ -75,13 +75,9 @@ export function changeCoverOf(
   }
   // After a correction of the first day what is pending may be for another instant.
   const { pendingCover: pending } = held
-  const isPending =
-    pending?.at === at &&
-    isSameSet(
-      wanted,
-      pending.people.map(({ dependantId }) => dependantId),
-    )
-  if (isPresent ? !pending : isPending) return { ...answer, user, events: [] }
+  const planned = pending?.people.map(({ dependantId }) => dependantId) ?? []
+  if (isPresent ? !pending : pending?.at === at && isSameSet(wanted, planned))
+    return { ...answer, user, events: [] }
   if (hasPendingCancel(user)) return refuse('cancel_pending')
   if (hasBegun && isBoundaryLocked(user, at, { now, terms })) return refuse('change_locked')
   const people = namedDependants(terms, wanted)

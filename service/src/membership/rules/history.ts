@@ -204,8 +204,8 @@ function coverMoves(earlier: Enrolment | undefined, enrolment: Enrolment): reado
 }
 
 /**
- * Days of a dependant that an operator or a corrected birth date moved; a change of cover has its own lines. Of cover that was taken
- * back there is no day to tell: whoever was covered until then is among those who went, and whoever was so before is told here.
+ * Days of a dependant that an operator or a corrected birth date moved; a change of cover has its own lines. Cover that was taken back
+ * has no day left: here it is told of somebody whose cover was over; others are told as removed.
  */
 function dayMoves(earlier: Enrolment, enrolment: Enrolment): readonly CoverMove[] {
   const { benefit, covered = [] } = enrolment
