@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parseAllowList } from '../../service/src/webhooks/egress/address.ts'
 import { faultOf } from '../../service/src/webhooks/egress/outcome.ts'
 import type { Outgoing, OutgoingOptions } from '../../service/src/webhooks/egress/outgoing.ts'
@@ -192,6 +194,25 @@ describe('faults of our own are told apart', () => {
     // Blocks at once, because on a slow machine the deadline could pass before.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1400)
     expect(await sending).toMatchObject({ errorClass: 'stalled' })
+  })
+  test('a proxy that could not answer because this process stood still is no fault of the endpoint', async () => {
+    // Its timers go off when the test says so, and by then they are late.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const server = createServer().on('connect', (_request, socket) => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100)
+      vi.advanceTimersByTime(50)
+      socket.destroy()
+    })
+    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const proxy = { host: '127.0.0.1', port, authorization: undefined }
+    const outcome = await out({ connectMs: 50, proxy }).send(
+      { endpointId: 'e', url: 'http://127.0.0.1:1/' },
+      request,
+    )
+    expect(outcome).toMatchObject({ errorClass: 'stalled' })
   })
   test('a name server that cannot be reached is our fault', async () => {
     const nobody = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 400 })

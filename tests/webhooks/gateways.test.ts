@@ -404,6 +404,7 @@ test.each([
 ])(
   'a proxy that %s: the attempt counts only where the endpoint is to blame',
   async (_name, answer, error) => {
+    goByTicks()
     await using rig = await dispatchRig()
     const receiver = await startOwn()
     const { webhookid } = await rig.addEndpoint(receiver.url)

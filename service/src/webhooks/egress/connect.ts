@@ -118,7 +118,11 @@ async function connectThrough(
     const leftMs = () => Math.max(1, endsAt - performance.now())
     const socket = openSocket({ host: proxy.host, port: proxy.port, noDelay: true })
     await ready(socket, { event: 'connect', withinMs: leftMs(), signal, errorClass: 'proxy' })
-    const late = setTimeout(() => socket.destroy(), leftMs())
+    let late: Fault | undefined
+    const timer = setTimeout(() => {
+      late = timeoutFault('connect', performance.now() - endsAt)
+      socket.destroy()
+    }, leftMs())
     const stop = () => socket.destroy()
     signal.addEventListener('abort', stop)
     try {
@@ -129,10 +133,10 @@ async function connectThrough(
     } catch (error) {
       socket.destroy()
       signal.throwIfAborted()
-      fault = error
+      fault = late ?? error
       if (!(error instanceof Fault) || error.errorClass !== 'connect' || performance.now() >= endsAt) break
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
       signal.removeEventListener('abort', stop)
     }
   }
