@@ -17,7 +17,8 @@ import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
  * - `get PATH`, `post PATH {…}` and `find WHAT` are asked there; `do {…}` sends the last form again, having seen what it would do; `read` tells all
  *   words of the answer, `read WORDS` only of what has these, `unfold WORDS` also of what is folded;
  * - `api OPERATION {…}` is what the partner does for somebody like Ada, `$NAME` is the serviceid of a user, and that of a choice in a form; `user`,
- *   `events` and `deeds` tell what then is: of the user for the API, since the last time for the partner, and of the operator on record;
+ *   `events` and `deeds` tell what then is: of the user for the API, since the last time for the partner, and of the operator on record. `user` comes
+ *   after any page that tells who looked: the partner's look is on record a second later, which a slow walk would read and a quick one not;
  * - `to INSTANT` moves the partner's clock, `wait MINUTES` that of the world, `policy ACT on` sets what needs a second person.
  */
 async function operatorsOf(service: TestService): Promise<Walker> {
@@ -28,6 +29,7 @@ async function operatorsOf(service: TestService): Promise<Walker> {
   let operator: OperatorBrowser | undefined
   let shown: Shown | undefined
   let sent: { readonly path: string; readonly fields: Fields } = { path: '', fields: {} }
+  let hasPartnerLooked = false
   let seen = ''
 
   async function take(key: string): Promise<void> {
@@ -92,6 +94,7 @@ async function operatorsOf(service: TestService): Promise<Walker> {
       case 'api':
         return ask(target, fields)
       case 'user':
+        hasPartnerLooked = true
         return standingOf(client, target)
       case 'events':
         return events()
@@ -134,8 +137,12 @@ async function operatorsOf(service: TestService): Promise<Walker> {
   return async one => {
     const given = one.replace(/\$([\w-]+)/g, (all, name) => named.get(name) ?? all)
     const [, word = '', target = '', fields = '{}'] = /^(\w+) ?([^{]*?) ?(\{.*\})?$/.exec(given) ?? []
-    if (word === 'read' || word === 'unfold')
-      return readable(shown?.text ?? '', target, word === 'unfold').map(steady)
+    if (word === 'read' || word === 'unfold') {
+      const lines = readable(shown?.text ?? '', target, word === 'unfold')
+      if (hasPartnerLooked && lines.includes('Who looked and worked here'))
+        throw new Error('`user` comes after a page that tells who looked')
+      return lines.map(steady)
+    }
     return step(word, target, parse(fields))
       .catch((error: { status?: number; code?: string }) => {
         if (error.status === undefined) throw error
