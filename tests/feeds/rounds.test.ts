@@ -24,6 +24,15 @@ async function create(userid: string, lastname: string): Promise<void> {
   })
 }
 
+/** What Get User says of a user's benefit `art`, and of how far its insurer knows it. */
+async function seen(userid: string) {
+  const user = await partner.client.getUser({ userid, include: ['insurer'] })
+  return 'benefits' in user ? user.benefits.find(({ name }) => name === 'art') : undefined
+}
+async function known(userid: string) {
+  return (await seen(userid))?.insurer
+}
+
 describe('a feed', () => {
   test('tells an insurer each change once, and a second run sends nothing', async () => {
     const { client } = partner
@@ -95,21 +104,17 @@ describe('a feed', () => {
 
   test('sends what was refused again, keeps cover, and shows the partner what the insurer said', async () => {
     const { lines, answer } = await stage.newFeed()
-    const seen = async () => {
-      const user = await partner.client.getUser({ userid: 'asks', include: ['insurer'] })
-      return 'benefits' in user ? user.benefits.find(({ name }) => name === 'art') : undefined
-    }
     await create('asks', 'King')
-    expect((await seen())?.insurer).toEqual({ status: 'unsent', memberid: '' })
+    expect(await known('asks')).toEqual({ status: 'unsent', memberid: '' })
     await lines()
-    expect((await seen())?.insurer).toEqual({ status: 'sent', memberid: '' })
+    expect(await known('asks')).toEqual({ status: 'sent', memberid: '' })
     const refusal = 'LINE,STATUS,MESSAGE,CERT\r\n1,NO,No such plan,\r\n'
     expect(await answer(refusal, 1)).toEqual({ accepted: 0, refused: 1, known: 0, unknown: 0 })
     expect(await answer(refusal, 1)).toEqual({ accepted: 0, refused: 0, known: 1, unknown: 0 })
-    expect(await seen()).toMatchObject({ state: 'enrolled', insurer: { status: 'refused' } })
+    expect(await seen('asks')).toMatchObject({ state: 'enrolled', insurer: { status: 'refused' } })
     expect(await lines()).toEqual(['add asks King ART1 2027-05-12'])
     expect(await answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,C-77\n', 2)).toMatchObject({ accepted: 1 })
-    expect((await seen())?.insurer).toEqual({ status: 'accepted', memberid: 'C-77' })
+    expect(await known('asks')).toEqual({ status: 'accepted', memberid: 'C-77' })
     expect(await lines()).toEqual([])
     const { events } = await partner.client.listEvents({})
     const names = events.map(({ eventname, data }) => `${eventname} ${data.name ?? ''}`)
@@ -210,11 +215,15 @@ describe('a feed', () => {
     const { serviceid } = await partner.client.getUser({ userid: 'lacking' })
     const accepted = 'LINE,STATUS,MESSAGE,CERT\n1,OK,,C-5\n'
     await answer(accepted, 1)
+    expect(await known('lacking')).toEqual({ status: 'accepted', memberid: 'C-5' })
     expect(await findLacking([serviceid])).toBe(1)
+    expect(await known('lacking')).toEqual({ status: 'unsent', memberid: 'C-5' })
     // An answer of before does not stand against it.
     expect(await answer(accepted, 1)).toMatchObject({ accepted: 0, known: 1 })
     expect(await lines()).toEqual([line])
+    expect(await known('lacking')).toMatchObject({ status: 'sent' })
     await findLacking([serviceid], 'dates')
+    expect(await known('lacking')).toMatchObject({ status: 'sent' })
     expect(await lines()).toEqual([line?.replace('add', 'correct')])
     stage.service.advance(MINUTE)
     await partner.client.cancelUser({ userid: 'lacking', effective: 'immediate' })

@@ -8,8 +8,8 @@ import type { Cover, LineAction, ToldCover } from '../rules/insurer-lines.ts'
 import { openDataKey, openJson, sealJson, type UserIds, userKey } from './sealed.ts'
 
 /**
- * What an insurer made of a line so far; `settled`: an operator has dealt with it; `doubted`: its own list says otherwise, and
- * the next run says it again.
+ * What an insurer made of a line so far; `settled`: it stands no more, as the insurer has lost it or nothing is left to tell of what it
+ * refused; `doubted`: its own list says otherwise, and the next run says it again.
  */
 export type LineStatus = 'sent' | 'accepted' | 'refused' | 'settled' | 'doubted'
 
@@ -263,16 +263,19 @@ export async function readLines(
   }))
 }
 
-/** How far an insurer knows a benefit of a member: by the newest line about it. */
+/** How far an insurer knows a benefit of a member: by the newest line about it that is not dealt with. */
 export type InsurerState = {
   readonly status: 'unsent' | 'sent' | 'accepted' | 'refused'
   readonly memberId: string
 }
 
-/** The state of one benefit by the member's lines, newest first. A member number stays once it is learnt. */
+/**
+ * The state of one benefit by the member's lines, newest first: `unsent` again where the insurer has lost all that it was told. A member
+ * number stays once it is learnt.
+ */
 export function insurerStateOf(lines: readonly OpenLine[], benefit: string): InsurerState {
   const own = lines.filter(line => line.benefit === benefit && line.person === '')
-  const status = own[0]?.status ?? 'unsent'
+  const status = own.map(line => line.status).find(status => status !== 'settled') ?? 'unsent'
   const memberId = own.find(line => line.answer?.memberId)?.answer?.memberId ?? ''
-  return { status: status === 'settled' ? 'refused' : status === 'doubted' ? 'sent' : status, memberId }
+  return { status: status === 'doubted' ? 'sent' : status, memberId }
 }
