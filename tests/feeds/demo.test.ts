@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { openDemoInsurer } from '../../service/src/demo/demo-insurer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
-import { demoRound } from './demo-round.ts'
+import { demoFeeds, demoRound } from './demo-round.ts'
 
 const service = forAllTests(startTestService)
 
@@ -66,4 +67,26 @@ test('the made-up insurers answer about each person of a family, by the birth da
   expect((await answered()).slice(first.length)).toEqual([
     { name: 'dental', dependantid: tim, is: 'accepted' },
   ])
+})
+
+test('the made-up insurers answer each run, also those that were sent between two of their looks', async () => {
+  const { client } = await service.newPartner()
+  const { answering, send } = await demoFeeds(service)
+  const insurer = openDemoInsurer(answering, error => {
+    throw error
+  })
+  const unanswered: string[] = []
+  for (const look of [1, 2]) {
+    for (const turn of [1, 2]) {
+      await client.createUser({ userid: `${look}-${turn}`, ...ada, offername: 'plus' })
+      await send('seaview')
+    }
+    await insurer.look()
+    for (const turn of [1, 2]) {
+      const user = await client.getUser({ userid: `${look}-${turn}`, include: ['insurer'] })
+      const insurers = 'benefits' in user ? user.benefits.map(({ insurer }) => insurer?.status) : []
+      if (insurers.includes('sent') || insurers.length === 0) unanswered.push(user.userid)
+    }
+  }
+  expect(unanswered).toEqual([])
 })

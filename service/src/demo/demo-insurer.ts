@@ -6,12 +6,13 @@ import { feedOfRun } from '../feeds/hand-over.ts'
 import type { RunContext } from '../feeds/make-run.ts'
 import { parseFeeds } from '../feeds/parse.ts'
 import { readRunLines } from '../feeds/run-lines.ts'
-import { newestFeeds, newestSentRun, publishFeeds, type Run } from '../feeds/store.ts'
+import { listRuns, newestFeeds, publishFeeds, type Run } from '../feeds/store.ts'
 import { type Repeated, repeatedly } from '../schedule/repeatedly.ts'
 
 const file = new URL('../../assets/demo-feeds.yaml', import.meta.url)
 const PUBLISHER = 'enrolment dev'
 const LOOK_EVERY_MS = 5000
+const MOST_BETWEEN_LOOKS = 100
 
 /** Publishes the feeds of the made-up insurers, unless somebody published others here. */
 export async function publishDemoFeeds({ database, published, clock }: RunContext): Promise<void> {
@@ -23,28 +24,46 @@ export async function publishDemoFeeds({ database, published, clock }: RunContex
   await publishFeeds(database, { document: parsed.document, at: clock.real(), by: PUBLISHER }, [])
 }
 
+/** The made-up insurers of the sandbox. */
+export type DemoInsurer = Repeated & {
+  /** Answers each run that was sent since the last look, the oldest first. Never rejects. */
+  look(): Promise<void>
+}
+
 /**
- * The made-up insurers of the sandbox: some seconds after a run was taken it answers each line, that of a member with a member number, and refuses one
- * person in ten until that person's birth date is another one.
+ * Opens them: some seconds after a run was taken they answer each line, that of a member with a member number, and refuse one person in ten
+ * until that person's birth date is another one. Of the runs from before, only the newest is answered.
  */
 export function openDemoInsurer(
   context: RunContext & AnswerContext,
   onError: (error: unknown) => void,
-): Repeated {
+): DemoInsurer {
+  const openedAt = context.clock.real()
   const answered = new Map<string, number>()
-  return repeatedly(LOOK_EVERY_MS, async () => {
+  const freshRuns = async (feed: string): Promise<readonly Run[]> => {
+    const last = answered.get(feed)
+    const sent = (await listRuns(context.database, feed, MOST_BETWEEN_LOOKS)).filter(
+      ({ status, lines }) => status === 'taken' && lines > 0,
+    )
+    const isFresh = ({ run, takenAt = 0 }: Run) => (last === undefined ? takenAt >= openedAt : run > last)
+    return sent.filter((run, index) => isFresh(run) || (last === undefined && index === 0)).reverse()
+  }
+  const look = async () => {
     try {
-      for (const { feed } of (await newestFeeds(context.database))?.feeds ?? []) {
-        const run = await newestSentRun(context.database, feed)
-        if (!run || run.run <= (answered.get(feed) ?? 0)) continue
-        await answerRun(context, run)
-        answered.set(feed, run.run)
-      }
+      for (const { feed } of (await newestFeeds(context.database))?.feeds ?? [])
+        for (const run of await freshRuns(feed)) {
+          await answerRun(context, run)
+          answered.set(feed, run.run)
+        }
     } catch (error) {
       onError(error)
     }
+  }
+  const looks = repeatedly(LOOK_EVERY_MS, async () => {
+    await look()
     return LOOK_EVERY_MS
   })
+  return { look, ...looks }
 }
 
 /** Says of the values of a line why it is refused; `undefined`: it is accepted. */
