@@ -45,8 +45,8 @@ function retained(partner: Created, name: string) {
   )
 }
 
-/** Enrols a person on the page, who agrees to a text there and gets a confirmation. */
-async function enrolOnPage(partner: Created, userid: string): Promise<void> {
+/** Enrols a person on the page, who agrees to a text there and gets a confirmation; returns the person's browser. */
+async function enrolOnPage(partner: Created, userid: string) {
   const client = clientOf(service, partner)
   await client.prefillUser({ userid, ...ada, firstname: 'Adacanary' })
   const { linkurl } = await client.createLinkToken({ userid, offername: 'plus' })
@@ -56,6 +56,7 @@ async function enrolOnPage(partner: Created, userid: string): Promise<void> {
   await visitor.post('/register/benefits', { benefit: ['critical', 'identity'] })
   const done = await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
   expect(done.view).toBe('DONE')
+  return visitor
 }
 
 async function stored(): Promise<string> {
@@ -138,7 +139,8 @@ test('without the setting nothing outlives an erasure, and the setting is shown,
 
 test('an export shows everything that is kept of a person, with the reason on record; of the erased there is none', async () => {
   const partner = await newPartner()
-  await enrolOnPage(partner, 'u-1')
+  const visitor = await enrolOnPage(partner, 'u-1')
+  await visitor.post('/register/language', { language: 'es', view: 'ALREADY_ENROLLED' })
   const wrong = { ...ada, userid: 'u-1', zipcode: '1', offername: 'plus', effectivedate: '' }
   expect(await codeOf(clientOf(service, partner).createUser(wrong))).toBe('bad_request')
   await vi.waitFor(async () => {
@@ -159,6 +161,7 @@ test('an export shows everything that is kept of a person, with the reason on re
         birthdatetries: 0,
       },
     ],
+    pagelanguage: 'es',
     refusedcreates: [{ code: 'bad_request', reasons: [{ field: 'zipcode' }] }],
   })
   expect(JSON.stringify(exported['confirmations'])).toContain('Adacanary')

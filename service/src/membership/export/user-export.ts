@@ -35,6 +35,8 @@ export type UserExport = {
   readonly events: readonly unknown[]
   /** Links, and visits to the page. */
   readonly visits: readonly unknown[]
+  /** The language that the person chose last on the page. */
+  readonly pagelanguage: string | null
   /** The newest creates that were refused under this userid. */
   readonly refusedcreates: readonly unknown[]
 }
@@ -64,6 +66,7 @@ export async function exportUser(
     covered: user.enrolments.flatMap(coveredRecords),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
+    pagelanguage: await pageLanguageOf(database, user),
     refusedcreates: (await findRefusedCreates(database, partner, userid)).map(viewRefused),
   }
 }
@@ -143,4 +146,10 @@ async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unkn
     birthdatetriedat: timestampOrNull(row.birthdatetriedat),
     completedat: timestampOrNull(row.completedat),
   }))
+}
+
+async function pageLanguageOf(db: Executor, { partnerId, userid }: User): Promise<string | null> {
+  const [row] = await db.query<{ locale: string }>(sql`
+    select locale from page_languages where partner_id = ${partnerId} and userid = ${userid}`)
+  return row?.locale ?? null
 }
