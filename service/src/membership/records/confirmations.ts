@@ -31,13 +31,13 @@ type Whose = { readonly partner: Partner; readonly user: UserIds }
 export async function listCopies(
   db: Executor,
   whose: Whose,
-): Promise<readonly (Pick<Confirmation, 'reference' | 'outcome'> & { readonly createdAt: Instant })[]> {
+): Promise<readonly (Pick<Confirmation, 'reference' | 'outcome'> & { readonly at: Instant })[]> {
   const only = fragment`and s.facts @> '{"copy": true}'`
   const found = await readRecords(db, whose, 'confirmation', { only, most: MOST_COPIES })
   return found.map(({ name, facts, at }) => ({
     reference: name,
     outcome: String(facts['outcome']),
-    createdAt: at,
+    at,
   }))
 }
 

@@ -266,12 +266,12 @@ function writeDependants(sealing: Sealing): void {
 }
 
 function writeConfirmation(sealing: Sealing): void {
-  const { context, mine, change } = sealing
+  const { context, mine, change, now: at } = sealing
   const confirmation = change.confirmation?.(mine.user)
   if (!confirmation) return
-  const at = context.clock.real()
+  const version = uuidv7(context.clock.real())
   const facts = factsOf(confirmation)
-  const name = { kind: 'confirmation', name: confirmation.reference, version: uuidv7(at), at, facts } as const
+  const name = { kind: 'confirmation', name: confirmation.reference, version, at, facts } as const
   addSealed(sealing, name, confirmation.content)
 }
 

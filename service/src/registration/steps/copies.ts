@@ -98,10 +98,10 @@ export function copyAddress(visit: Visit, reference: string): string {
 /** The copies of this person's agreements, newest first. */
 export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
   const rows = await listCopies(visit.context.database, visit)
-  return rows.map(({ reference, outcome, createdAt }) => ({
+  return rows.map(({ reference, outcome, at }) => ({
     reference,
     about: copyKind(visit, outcome as CopyLink['about']),
-    on: localDay(visit, createdAt + visit.partner.clockOffsetMs),
+    on: localDay(visit, at),
     address: copyAddress(visit, reference),
   }))
 }
