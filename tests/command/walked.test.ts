@@ -25,12 +25,7 @@ async function operatorAt(cwd: string, env: Readonly<Record<string, string>>, ap
   /** Without what is another each time. */
   function steady(text: string): string[] {
     const secrets = /enr_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b/g
-    const sorted = text.replace(/\[\{"id":.*?\]/g, list =>
-      JSON.stringify(
-        (JSON.parse(list) as { kind: string }[]).sort((one, other) => (one.kind < other.kind ? -1 : 1)),
-      ),
-    )
-    const known = sorted.replaceAll(api.partnerId, '$PARTNER').replace(secrets, secret => {
+    const known = text.replaceAll(api.partnerId, '$PARTNER').replace(secrets, secret => {
       const earlier = [...named].find(([, value]) => value === secret)
       if (earlier) return earlier[0]
       const [kind = ''] = /^(enr_[a-z]+|whsec)/.exec(secret) ?? ['ID']

@@ -49,9 +49,22 @@ async function administerContextOf(
 }
 
 function linesOf(view: object): string[] {
-  return Object.entries(view).map(
-    ([name, value]) => `${name.padEnd(16)}${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  return Object.entries(view).flatMap(([name, value]) =>
+    wordsOf(value).map((line, index) => `${(index === 0 ? name : '').padEnd(16)}${line}`),
   )
+}
+
+/** A value in lines: words of a list in one, and each of its objects in one, as the names and values of its members. */
+function wordsOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [String(value ?? '–')]
+  if (!Array.isArray(value))
+    return [
+      Object.entries(value)
+        .map(([name, one]) => `${name} ${wordsOf(one).join(' ')}`)
+        .join(', ') || '–',
+    ]
+  if (value.length > 0 && value.every(one => typeof one === 'object')) return value.flatMap(wordsOf)
+  return [value.join(', ') || '–']
 }
 
 type AskedWebhook = Omit<Parameters<typeof addForOperator>[2], 'partnerId'>
@@ -155,14 +168,17 @@ const show: Command = {
       const { offers } = await administerContextOf(workspace)
       const row = await requirePartner(workspace.database, input.positionals[0] ?? '')
       const uses = await lastUses(workspace.database, row.partner_id)
-      const credentials = (await listCredentials(workspace.database, row.partner_id)).map(one => ({
-        id: one.credential_id,
-        kind: one.kind,
-        createdat: formatTimestamp(one.created_at),
-        createdby: one.made_by,
-        live: one.revoked_at === null,
-        lastusedat: timestampOrNull(uses.get(one.credential_id)),
-      }))
+      const listed = await listCredentials(workspace.database, row.partner_id)
+      const credentials = listed
+        .toSorted((a, b) => a.kind.localeCompare(b.kind))
+        .map(one => ({
+          id: one.credential_id,
+          kind: one.kind,
+          createdat: formatTimestamp(one.created_at),
+          createdby: one.made_by,
+          live: one.revoked_at === null,
+          lastusedat: timestampOrNull(uses.get(one.credential_id)),
+        }))
       const view = { ...viewPartner(row, offers), credentials }
       input.print(view, linesOf(view))
     }),
