@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { states } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Facts, judgeBenefit, judgeHeldOffer, judgeOffer } from './eligibility.ts'
-import type { Benefit, Offer, Rule, RuleOf } from './model.ts'
+import { type Facts, factClassesOf, judgeBenefit, judgeHeldOffer, judgeOffer } from './eligibility.ts'
+import type { Benefit, Catalogue, Offer, OfferRule, Rule, RuleOf } from './model.ts'
+import { parseCatalogue } from './parse.ts'
 
 const text = { en: 'Not for you', es: 'No es para usted' }
 function both(word: string) {
@@ -288,3 +290,63 @@ function narrower(wide: Rule): fc.Arbitrary<Rule> {
       return fc.subarray([...wide.in]).map(list => ({ ...wide, in: list }))
   }
 }
+
+// Few values, so that two people are often of one class.
+const parsed = parseCatalogue(
+  readFileSync(new URL('../../assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
+)
+if (!parsed.ok) throw new Error('the demo catalogue is broken')
+const demo = parsed.catalogue
+
+const same = { code: 'c', text }
+const fewStates = ['FL', 'CA', 'NY']
+const fewZips = ['33101', '33109', '90001', '9000']
+const alikeRule: fc.Arbitrary<OfferRule> = fc.oneof(
+  fc
+    .record({ min: fc.nat(4), max: fc.integer({ min: 2, max: 6 }) })
+    .map(ages => ({ ...same, kind: 'age', ...ages }) as const),
+  fc.subarray(fewStates).map(some => ({ ...same, kind: 'states', in: some }) as const),
+  fc.subarray(fewStates).map(some => ({ ...same, kind: 'states', notin: some }) as const),
+  fc.subarray(fewZips).map(some => ({ ...same, kind: 'zips', in: some }) as const),
+  fc.constantFrom('3', '331', '9').map(prefix => ({ ...same, kind: 'zips', notprefixes: [prefix] }) as const),
+)
+const alikeFacts = fc.record({
+  age: fc.nat(7),
+  state: fc.constantFrom(...fewStates),
+  zipcode: fc.constantFrom('33101', '33101-2345', '33109', '90001', '10001'),
+})
+
+/** The demo catalogue with only these rules on each benefit and offer. */
+function catalogueWith(rules: OfferRule[]): Catalogue {
+  const withRules = <T>(all: ReadonlyMap<string, T>) =>
+    new Map([...all].map(([name, one]) => [name, { ...one, rules }]))
+  return { ...demo, benefits: withRules(demo.benefits), offers: withRules(demo.offers) }
+}
+
+test('no rule tells two people of one class apart', () => {
+  let alike = 0
+  fc.assert(
+    fc.property(fc.array(alikeRule, { maxLength: 3 }), alikeFacts, alikeFacts, (rules, one, other) => {
+      const catalogue = catalogueWith(rules)
+      const classOf = factClassesOf(catalogue)
+      if (classOf(one) !== classOf(other)) return
+      alike += 1
+      for (const benefit of catalogue.benefits.values())
+        expect(judgeBenefit(benefit, one)).toMatchObject({ admitted: judgeBenefit(benefit, other).admitted })
+      for (const offer of catalogue.offers.values())
+        expect(judgeHeldOffer(offer, one).admitted).toBe(judgeHeldOffer(offer, other).admitted)
+    }),
+    { numRuns: 1000 },
+  )
+  expect(alike).toBeGreaterThan(50)
+})
+
+test('what no rule asks for tells nobody apart', () => {
+  const classOf = factClassesOf(catalogueWith([{ ...same, kind: 'age', min: 18, max: 64 }]))
+  expect(classOf({ age: 18, state: 'FL', zipcode: '33101' })).toBe(
+    classOf({ age: 64, state: 'CA', zipcode: '90001' }),
+  )
+  expect(classOf({ age: 65, state: 'FL', zipcode: '33101' })).not.toBe(
+    classOf({ age: 64, state: 'FL', zipcode: '33101' }),
+  )
+})
