@@ -16,11 +16,15 @@ export function movedClock(now: () => number): MovedClock {
 const machineTime = performance.now.bind(performance)
 const SLOWNESS = 100
 
+/** The middle of a day, of a month and of a plan year, on which everything may be done. */
+export const ORDINARY_DAY = Date.UTC(2027, 2, 10, 15)
+
 /**
  * A clock that hardly moves by itself: a time to which nobody has advanced never comes, on however slow a machine. It
- * does not stand still either, so that times that should differ can differ.
+ * does not stand still either, so that times that should differ can differ. It begins on the same day whenever a test
+ * runs, as on the last day of a month a plan may not change.
  */
-export function slowClock(startAt = Date.now()): MovedClock {
+export function slowClock(startAt = ORDINARY_DAY): MovedClock {
   const began = machineTime()
   return movedClock(() => startAt + Math.floor((machineTime() - began) / SLOWNESS))
 }

@@ -4,7 +4,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
 
-const service = forAllTests(() => startTestService({ console: true, startAt: Date.UTC(2027, 2, 10, 15) }))
+const service = forAllTests(() => startTestService({ console: true }))
 const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
 const support = forAllTests(() => signIn(service, 'support'))
 

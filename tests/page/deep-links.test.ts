@@ -5,7 +5,7 @@ import { adaAsks } from '../rig.ts'
 import { ana, backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 
-const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))
+const rig = forAllTests(() => startRig())
 
 function client() {
   return rig.partner.client

@@ -85,7 +85,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
   const [database = all] = all.cells()
   const rootKey = randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
-  const { now: real, advance } = slowClock()
+  const { now: real, advance } = slowClock(Date.now())
   const logged: DispatchRig['logged'] = []
   const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
   const closers: (() => Promise<void>)[] = []

@@ -8,7 +8,7 @@ import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 
-const service = forAllTests(startTestService)
+const service = forAllTests(() => startTestService({ startAt: Date.now() }))
 const receiver = forAllTests(startReceiver)
 
 function idle() {
