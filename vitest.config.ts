@@ -19,8 +19,8 @@ const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
 const slow = new Set(filesOf(file => file.slow))
 const whole = pass === 'ci' ? filesOf(file => file.whole) : []
 const nightly = isDaily ? filesOf(file => file.nightly) : []
-/** A bound that only catches a hang, on a machine however busy: a figure of a long run may take its time. */
-const patience = process.env['LONG'] ? 600_000 : 180_000
+/** A bound that only catches a hang, on a machine however busy. */
+const patience = 600_000
 function filesOn(database: string): string[] {
   if (process.env['EXPLAIN']) return ['tests/database/statements.ts']
   return filesOf(file => file.databases.includes(database)).filter(file => !nightly.includes(file))
