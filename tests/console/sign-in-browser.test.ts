@@ -9,7 +9,9 @@ import { consoleOf, newOperator } from './operator-browser.ts'
 
 describeInBrowser('signing in, in a browser', () => {
   const identity = forAllTests(startIdentityProvider)
-  const service = forAllTests(() => startTestService({ console: true, signIn: identity.settings, startAt: Date.now() }))
+  const service = forAllTests(() =>
+    startTestService({ console: true, signIn: identity.settings, startAt: Date.now() }),
+  )
   const browser = forAllTests(launchBrowser)
   let context: BrowserContext
   let base = ''
