@@ -8,7 +8,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/administer.ts'
 import { splitSecretId } from '../../service/src/partners/directory.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
-import { revokeTokenRow } from '../../service/src/partners/tokens.ts'
+import { openTokenStore, revokeTokenRow } from '../../service/src/partners/tokens.ts'
 import { encodeUuid, makeSecret, parseSecret, type SecretKind } from '../../service/src/vault/secret.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -394,4 +394,29 @@ describe('GET the metadata of RFC 8414', () => {
     const { client } = await staged.newPartner()
     await expect(client.getUser({ userid: 'nobody' })).rejects.toMatchObject({ code: 'user_not_found' })
   })
+})
+
+test('tokens that a partner asks for at once are stored by one statement, which leaves the other connections to others', async () => {
+  const { database } = service
+  const partners = [await service.newPartner(), await service.newPartner()]
+  const store = openTokenStore(database)
+  const scopes = ['prefill:write', 'benefits:read']
+  const rows = await Promise.all(
+    partners.map(async ({ partnerId: partner_id }) => {
+      const [credential] = await listCredentials(database, partner_id)
+      const { credential_id = '', pepper_id = '' } = credential ?? {}
+      const [issued_at, hash] = [service.now(), Buffer.alloc(32)]
+      return Array.from({ length: 200 }, (_, index) => ({
+        ...{ partner_id, token_id: `burst-${index}`, credential_id, pepper_id, hash, scopes },
+        ...{ issued_at, expires_at: issued_at + 1000 },
+      }))
+    }),
+  )
+  await Promise.all(rows.flat().map(store))
+  for (const { partnerId } of partners) {
+    const [stored] = await database.query(sql`
+      select count(*)::integer as tokens, count(distinct xmin::text)::integer as writes, min(scopes) as scopes
+      from access_tokens where partner_id = ${partnerId}`)
+    expect(stored).toEqual({ tokens: 200, writes: 1, scopes })
+  }
 })

@@ -6,7 +6,7 @@ import { ServiceError } from '../http/service-error.ts'
 import type { Refuse } from '../partners/authenticate.ts'
 import { type Directory, splitSecretId, type WhyNot } from '../partners/directory.ts'
 import type { Partner } from '../partners/partner.ts'
-import { insertToken, revokeTokenRow } from '../partners/tokens.ts'
+import { openTokenStore, revokeTokenRow } from '../partners/tokens.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { encodeUuid, makeSecret, parseSecret, type SecretMode } from '../vault/secret.ts'
@@ -19,6 +19,7 @@ const LIFETIME_SECONDS = 3600
 /** What the Authentication API needs of its surroundings. */
 type OAuthContext = {
   readonly database: Database
+  readonly storeToken: ReturnType<typeof openTokenStore>
   readonly directory: Directory
   readonly keyring: Keyring
   readonly mode: SecretMode
@@ -29,7 +30,8 @@ type OAuthContext = {
 }
 
 /** Mounts token, revocation and metadata (contract §3); their errors have the form of RFC 6749. */
-export function mountOAuth(app: FastifyInstance, context: OAuthContext): void {
+export function mountOAuth(app: FastifyInstance, given: Omit<OAuthContext, 'storeToken'>): void {
+  const context = { ...given, storeToken: openTokenStore(given.database) }
   mountForm(app, context, 'issueToken', issueToken)
   mountForm(app, context, 'revokeToken', revokeToken)
   // RFC 8414 §3.1 puts the well-known part before the path of the issuer; the address below that path works as well.
@@ -123,7 +125,7 @@ function readForm(body: unknown): Form {
 }
 
 async function issueToken(context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> {
-  const { database, keyring, mode, real } = context
+  const { storeToken, keyring, mode, real } = context
   const grant = form.get('grant_type')
   if (grant === undefined)
     throw new OAuthRefusal('invalid_request', 'grant_type is missing: send client_credentials.')
@@ -136,7 +138,7 @@ async function issueToken(context: OAuthContext, form: Form, request: FastifyReq
   const tokenId = encodeUuid(uuidv7(now)).slice(-16)
   const { text } = makeSecret('at', mode, encodeUuid(partner.partnerId) + tokenId)
   const pepper = keyring.peppers.current
-  await insertToken(database, {
+  await storeToken({
     partner_id: partner.partnerId,
     token_id: tokenId,
     credential_id: credentialId,
@@ -145,7 +147,6 @@ async function issueToken(context: OAuthContext, form: Form, request: FastifyReq
     scopes,
     issued_at: now,
     expires_at: now + LIFETIME_SECONDS * 1000,
-    revoked_at: null,
   })
   return { access_token: text, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope: scopes.join(' ') }
 }

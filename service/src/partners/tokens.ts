@@ -1,10 +1,13 @@
 import type { Instant } from '../calendar/calendar.ts'
+import { coalesceApart } from '../db/coalesce.ts'
+import { column } from '../db/columns.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { rowsInto } from '../db/table.ts'
 import { callersChanged } from './store.ts'
 
-/** A row of `access_tokens`. */
-export type TokenRow = {
+/** A token that is issued. */
+export type NewToken = {
   partner_id: string
   token_id: string
   credential_id: string
@@ -13,15 +16,36 @@ export type TokenRow = {
   scopes: string[]
   issued_at: Instant
   expires_at: Instant
-  revoked_at: Instant | null
 }
 
-/** Stores a new token. */
-export async function insertToken(db: Executor, row: TokenRow): Promise<void> {
-  await db.query(sql`
-    insert into access_tokens (partner_id, token_id, credential_id, pepper_id, hash, scopes, issued_at, expires_at)
-    values (${row.partner_id}, ${row.token_id}, ${row.credential_id}, ${row.pepper_id}, ${row.hash},
-      ${row.scopes}::text[], ${timestamp(row.issued_at)}, ${timestamp(row.expires_at)})`)
+const accessTokens = rowsInto<NewToken, Pick<NewToken, 'partner_id' | 'token_id'>>(
+  'access_tokens',
+  { partner_id: column.uuid(row => row.partner_id), token_id: column.text(row => row.token_id) },
+  {
+    credential_id: column.text(row => row.credential_id),
+    pepper_id: column.text(row => row.pepper_id),
+    hash: column.bytes(row => row.hash),
+    scopes: column.text(row => `{${row.scopes.join()}}`),
+    issued_at: column.instant(row => row.issued_at),
+    expires_at: column.instant(row => row.expires_at),
+  },
+  { casts: { scopes: 'text[]' } },
+)
+
+/**
+ * Makes the function that stores new tokens. A partner's that are issued at once go in one statement: one each kept all connections busy,
+ * and of 800 requests of two new partners on a cluster 61 waited for a connection until they were answered 503.
+ */
+export function openTokenStore(database: Database): (token: NewToken) => Promise<void> {
+  return coalesceApart<NewToken, void>(({ partner_id }) => partner_id, {
+    name: 'store tokens',
+    maxBatch: 500,
+    run: async tokens => {
+      const cell = database.of(tokens[0]?.partner_id ?? '')
+      await Promise.all(accessTokens.write(tokens).map(statement => cell.query(statement)))
+      return tokens.map(() => ({ ok: true, value: undefined }))
+    },
+  })
 }
 
 /** Revokes one token; revoking it again changes nothing. */
