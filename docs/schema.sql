@@ -68,6 +68,7 @@ CREATE TABLE public.charged_from (
     partner_id uuid NOT NULL,
     service_id uuid NOT NULL,
     month text NOT NULL,
+    anew_at timestamp with time zone,
     CONSTRAINT charged_from_month_check CHECK ((month ~ '^\d{4}-\d{2}$'::text))
 );
 

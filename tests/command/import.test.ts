@@ -134,6 +134,16 @@ test('members are charged from the month in which they move in, or from --charge
     offername: 'plus',
   })
   expect((await linesOf(month)).filter(([userid]) => userid === 'ahead')).not.toEqual([])
+  // Who leaves and becomes a member anew is no import any more, though the import is charged from a later month.
+  await client.cancelUser({ userid: 'later', effective: 'immediate' })
+  expect((await linesOf(month)).filter(([userid]) => userid === 'later')).toEqual([])
+  const anew = { userid: 'later', dob, email, firstname, lastname, state, zipcode }
+  await client.createUser({ ...anew, offername: 'starter' })
+  const charged = (await linesOf(month)).filter(([userid]) => userid === 'later')
+  expect(charged.map(([, kind, name]) => [kind, name])).toContainEqual(['offer', ''])
+  expect(charged.map(([, , name]) => name)).not.toContain('critical')
+  const day = middle(2).toISOString().slice(0, 10)
+  expect(new Set(charged.map(([, , , fromdate]) => fromdate))).toEqual(new Set([day]))
   await sandbox.refusal('import', partnerId, 'nothing', '--reason', 'x', '--charge-from', `${coming}-02`)
 })
 

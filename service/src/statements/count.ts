@@ -1,5 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { type Month, monthAt, monthNamed, nextMonth } from '../calendar/month.ts'
+import { type Month, type MonthName, monthAt, monthNamed, nextMonth } from '../calendar/month.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidAfter } from '../vault/uuid.ts'
@@ -46,10 +46,11 @@ export async function countUsers(
     const { serviceId, userid, held } = holder
     let own = known.get(held)
     // What an imported member held before was charged elsewhere, so no later correction of it counts either.
-    const isCharged = held.chargedFrom === undefined || held.chargedFrom <= month.name
+    const isCharged =
+      held.chargedFrom === undefined || held.chargedFrom <= month.name || held.anewAt !== undefined
     if (!isCharged) own = []
     if (!own) {
-      const { benefits, offers } = await heldAt(context, partner, holder, now)
+      const { benefits, offers } = chargedIn(month.name, held, await heldAt(context, partner, holder, now))
       own = lines(benefits, offers, catalogues, month)
       if (!held.isDue) known.set(held, own)
     }
@@ -63,20 +64,34 @@ export async function countUsers(
     const query = { partnerId, from: serviceId, limit: 1, month: undefined, now }
     const [whole] = await loadHeld(context.database, query)
     if (!whole) return []
-    const { benefits, offers } = await heldAt(context, partner, whole, now)
+    const all = await heldAt(context, partner, whole, now)
     const months = finals.map(final => final.month)
     const told = byMonth(await loadFinalLines(context.database, { partnerId, serviceId, months }))
-    const { chargedFrom = '' } = whole.held
-    const held = firstMonth([...benefits, ...offers], partner) ?? month.name
-    const first = held < chargedFrom ? chargedFrom : held
+    const { chargedFrom = '', anewAt } = whole.held
+    const held = firstMonth([...all.benefits, ...all.offers], partner) ?? month.name
+    const anew = anewAt === undefined ? chargedFrom : monthAt(anewAt, partner.timezone)
+    const charged = anew < chargedFrom ? anew : chargedFrom
+    const first = held < charged ? charged : held
     const found: Line[] = []
     for (let name = [first, ...told.keys()].sort()[0] ?? first; name < month.name; name = nextMonth(name)) {
       const zone = finals.find(final => final.month === name)?.timezone ?? partner.timezone
+      const { benefits, offers } = chargedIn(name, whole.held, all)
       const now = lines(benefits, offers, catalogues, monthNamed(name, zone))
       found.push(...adjustments(now, told.get(name) ?? [], name))
     }
     return found
   }
+}
+
+/** What is charged in a month of what somebody held: before the month from which an import is charged, only what a later membership brought. */
+function chargedIn(
+  month: MonthName,
+  { chargedFrom, anewAt = Number.POSITIVE_INFINITY }: Held,
+  held: Pick<Held, 'benefits' | 'offers'>,
+): Pick<Held, 'benefits' | 'offers'> {
+  if (chargedFrom === undefined || chargedFrom <= month) return held
+  const isOfLater = ({ startsAt }: Period) => startsAt >= anewAt
+  return { benefits: held.benefits.filter(isOfLater), offers: held.offers.filter(isOfLater) }
 }
 
 /** Lines by the month that they are about. */

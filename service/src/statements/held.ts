@@ -26,6 +26,8 @@ export type Held = {
   readonly isCorrected: boolean
   /** The first month in which an imported member is charged; `undefined`: from the beginning. */
   readonly chargedFrom: MonthName | undefined
+  /** When such a member, who had left, became one anew, who is charged from then on as anybody else. */
+  readonly anewAt: Instant | undefined
 }
 
 type Row = { service_id: string; userid: string | null; held: string | null }
@@ -71,7 +73,8 @@ export async function loadHeld(
       union all
       select service_id, false, null, 'corrected' from corrected_pasts where ${ofPage}
       union all
-      select service_id, false, null, 'from|' || month from charged_from
+      select service_id, false, null, 'from|' || month || coalesce('|' || case when anew_at < ${before} then ${before} else anew_at end, '')
+      from charged_from
       where ${ofPage} and (${month?.name ?? null}::text is null or month > ${month?.name ?? null}::text)
       union all
       select service_id, false, null, 'benefit|' || benefit || '|' || ${times}
@@ -134,6 +137,7 @@ function heldOf(text: string): Held {
       ...(version !== '' && { tiersFrom: { version: Number(version), at: readTimestamp(at) } }),
     }
   }
+  const [, chargedFrom, anewAt = ''] = parts.find(([what]) => what === 'from') ?? []
   const isMarked = (mark: string) => parts.some(([what]) => what === mark)
   return {
     benefits: periodsOf('benefit'),
@@ -141,7 +145,8 @@ function heldOf(text: string): Held {
     pending: periodsOf('pending')[0],
     isDue: isMarked('due'),
     isCorrected: isMarked('corrected'),
-    chargedFrom: parts.find(([what]) => what === 'from')?.[1],
+    chargedFrom,
+    anewAt: anewAt === '' ? undefined : readTimestamp(anewAt),
   }
 }
 
@@ -166,7 +171,8 @@ export async function firstCharged(
             select 1 from charged_from i where i.partner_id = ${partnerId} and i.service_id = c.service_id)
           and e.state in ('scheduled', 'enrolled', 'endscheduled', 'ended') and (e.ends_at is null or e.ends_at > e.starts_at))
     ) as at,
-    (select min(greatest(i.month, to_char(held.starts_at at time zone ${timezone}, 'YYYY-MM'))) from charged_from i
+    (select min(greatest(case when held.starts_at < i.anew_at is not false then i.month end,
+        to_char(held.starts_at at time zone ${timezone}, 'YYYY-MM'))) from charged_from i
       cross join lateral (
         select h.starts_at, h.ends_at from held_periods h where h.partner_id = ${partnerId} and h.service_id = i.service_id
         union all

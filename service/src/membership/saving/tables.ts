@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, within } from '../../db/columns.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
 import { type RowTable, rowsInto } from '../../db/table.ts'
 import type { Command } from '../command.ts'
 import { type KeyName, keyNames, type SeenKey } from '../reading/load.ts'
@@ -65,6 +66,13 @@ export const chargedFrom = rowsInto<UserIds & { readonly month: string }, UserId
   { month: column.text(row => row.month) },
   { mayBeThere: () => true },
 )
+
+/** Notes when a former member begins anew: if the former membership was an import, the later one is none. */
+export function chargeAnew({ partnerId, serviceId }: UserIds, at: Instant): Query {
+  return sql`
+    update charged_from set anew_at = coalesce(anew_at, ${timestamp(at)})
+    where partner_id = ${partnerId} and service_id = ${serviceId}`
+}
 
 type ConsentRow = {
   readonly user: UserIds

@@ -19,7 +19,15 @@ import type { AppliedChange } from '../rules/apply-due.ts'
 import { changesThePast, linesOf, offerPeriodsOf } from '../rules/history.ts'
 import type { Person } from '../rules/person.ts'
 import type { Consent, Raised, User } from '../rules/state.ts'
-import { chargedFrom, consents, correctedPasts, type HistoryRow, heldPeriods, history } from './tables.ts'
+import {
+  chargeAnew,
+  chargedFrom,
+  consents,
+  correctedPasts,
+  type HistoryRow,
+  heldPeriods,
+  history,
+} from './tables.ts'
 
 /** An event with the bytes that every attempt sends. */
 export type EventRow = {
@@ -134,6 +142,8 @@ export function recordChange(
   }))
   writes.events.push(...events)
   for (const period of offerPeriodsOf(applied)) addRow(writes, heldPeriods, { user, period })
+  if (before.status === 'cancelled' && applied.events.some(isEnrolment))
+    writes.alongside.push(chargeAnew(user, user.offer?.since ?? applied.at))
   if (changesThePast(applied))
     addRow(writes, correctedPasts, { ...idsOf(user), recordedAt: writes.recordedAt })
   addRow(writes, history, {
@@ -145,6 +155,10 @@ export function recordChange(
     lines: linesOf(applied, by.who, by.why),
     eventIds: events.map(event => event.id),
   })
+}
+
+function isEnrolment({ eventname }: Raised): boolean {
+  return eventname === 'enrollment_successful'
 }
 
 /** The body of an event, with its members in the order of the interface; every attempt sends these bytes. */
