@@ -1,25 +1,24 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { openDatabase } from '../../service/src/db/database.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { ada } from '../rig.ts'
-import { type Created, clientOf, codeOf, newWorkplace } from './place.ts'
-import { run, runJson, runRefused, startProcess } from './process.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { ada, demoCatalogue } from '../rig.ts'
+import { type Created, clientOf, codeOf } from './place.ts'
+import { run, runJson, runRefused } from './process.ts'
+import { startSandbox } from './sandbox.ts'
 
 test('a partner that leaves is exported, then deleted with everything that hung on it; others lose nothing', async () => {
-  const { place, address, remove } = await newWorkplace()
-  const service = await startProcess(['dev', '--port', '0'], place)
-  const database = openDatabase(address, { max: 1, ...patientDatabase })
+  const sandbox = await startSandbox(demoCatalogue)
+  onTestFinished(sandbox.close)
+  const { place, database } = sandbox
   const newPartner = (...words: string[]) => runJson<Created>(['partner', 'create', ...words], place)
   const leaving = await newPartner('--name', 'Leaving')
   const lawful = await newPartner('--name', 'Lawful', '--retain', '7y')
   const staying = await newPartner('--name', 'Staying')
   for (const partner of [leaving, lawful, staying]) {
-    const client = clientOf(service, partner)
+    const client = clientOf(sandbox, partner)
     await client.createUser({ ...ada, userid: 'u-1', offername: 'plus', effectivedate: '' })
     await client.prefillUser({ userid: 'u-2', firstname: 'Adacanary' })
-    await client.createWebhook({ url: `${service.address}/hook`, username: 'hook', password: 'pass' })
+    await client.createWebhook({ url: `${sandbox.address}/hook`, username: 'hook', password: 'pass' })
     await client.createLinkToken({ userid: 'u-1', purpose: 'benefits' })
   }
   const file = join(place.cwd, 'leaving.jsonl')
@@ -82,7 +81,7 @@ test('a partner that leaves is exported, then deleted with everything that hung 
     return found
   }
   expect(await rowsOf(leaving.partnerid)).toEqual(['audit_log', 'erasures'])
-  expect(await codeOf(clientOf(service, leaving).getUser({ userid: 'u-1' }))).toBe('invalid_client')
+  expect(await codeOf(clientOf(sandbox, leaving).getUser({ userid: 'u-1' }))).toBe('invalid_client')
   // Who did what there can still be read, by its id and among all.
   for (const words of [
     ['audit', 'export', leaving.partnerid.toUpperCase()],
@@ -112,8 +111,5 @@ test('a partner that leaves is exported, then deleted with everything that hung 
   )
   expect(kept.retained).toMatchObject([{ kind: 'coverage' }])
 
-  expect(await clientOf(service, staying).getUser({ userid: 'u-1' })).toMatchObject({ status: 'active' })
-  expect(await service.stop()).toBe(0)
-  await database.close()
-  await remove()
+  expect(await clientOf(sandbox, staying).getUser({ userid: 'u-1' })).toMatchObject({ status: 'active' })
 })

@@ -3,15 +3,16 @@ import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../free-port.ts'
-import { newDirectory, root, runJson, startProcess } from './process.ts'
+import { newWorkplace } from './place.ts'
+import { root, runJson, startProcess } from './process.ts'
 
 // docs/quick-start.md says that its blocks can be copied unchanged, one after the other, into one shell.
 
 test('the lines of the quick start work as they stand, against what `npm start` runs', async () => {
-  const { path: folder, remove } = await newDirectory()
+  const { place, remove } = await newWorkplace()
   onTestFinished(remove)
-  const service = await startProcess(['dev', '--port', '0', '--data', join(folder, 'data')])
-  onTestFinished(() => service.stop().then(() => {}))
+  const { cwd: folder } = place
+  const service = await startProcess(['dev', '--port', '0'], place)
   await expect.poll(service.stdout).toContain('the webhooks that arrived')
   const text = await readFile(join(root, 'docs/quick-start.md'), 'utf8')
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)

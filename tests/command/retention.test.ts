@@ -1,56 +1,38 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { clockOn } from '../../service/src/partners/partner.ts'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { ada } from '../rig.ts'
-import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
-import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
+import { ada, demoCatalogue } from '../rig.ts'
+import { codeOf } from './place.ts'
+import { runJson, runRefused } from './process.ts'
+import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
-let place: Workplace
-let database: Database
-let service: ServiceProcess
-let remove: () => Promise<void>
-beforeAll(async () => {
-  const made = await newWorkplace()
-  place = made.place
-  remove = made.remove
-  service = await startKeptProcess(['dev', '--port', '0'], place)
-  database = openDatabase(made.address, { max: 1, ...patientDatabase })
-})
-afterAll(async () => {
-  await service.stop()
-  await database.close()
-  await remove()
-})
+const sandbox = forAllTests(() => startSandbox(demoCatalogue))
 
 type Kept = { kind: string; keptuntil: string; records: { userid: string; content?: object }[] }
 type Certificate = { serviceid: string; erasedat: string; retained: Omit<Kept, 'records'>[] }
 
-function newPartner(...words: string[]) {
-  return runJson<Created>(['partner', 'create', '--name', 'Partner', ...words], place)
-}
-function erase(partner: Created, userid: string) {
+function erase(partner: SandboxPartner, userid: string) {
   return runJson<Certificate>(
     ['user', 'erase', partner.partnerid, userid, '--alone', '--reason', 'by letter'],
-    place,
+    sandbox.place,
   )
 }
-function retained(partner: Created, name: string) {
+function retained(partner: SandboxPartner, name: string) {
   return runJson<{ serviceid: string; retained: Kept[] }>(
     ['user', 'retained', partner.partnerid, name, '--reason', 'claim 77 of the widow'],
-    place,
+    sandbox.place,
   )
 }
 
 /** Enrols a person on the page, who agrees to a text there and gets a confirmation; returns the person's browser. */
-async function enrolOnPage(partner: Created, userid: string) {
-  const client = clientOf(service, partner)
+async function enrolOnPage(partner: SandboxPartner, userid: string) {
+  const { client } = partner
   await client.prefillUser({ userid, ...ada, firstname: 'Adacanary' })
   const { linkurl } = await client.createLinkToken({ userid, offername: 'plus' })
-  const visitor = newVisitor(service.address)
+  const visitor = newVisitor(sandbox.address)
   await visitor.post(linkurl ?? '')
   await visitor.get('/register/benefits')
   await visitor.post('/register/benefits', { benefit: ['critical', 'identity'] })
@@ -60,12 +42,14 @@ async function enrolOnPage(partner: Created, userid: string) {
 }
 
 async function stored(): Promise<string> {
-  const rows = await database.query<{ row: string }>(sql`select r::text as row from retained_records r`)
+  const rows = await sandbox.database.query<{ row: string }>(
+    sql`select r::text as row from retained_records r`,
+  )
   return rows.map(({ row }) => row).join('\n')
 }
 
 test('what the law makes the partner keep outlives the erasure sealed, is read with a reason on record, and ends in time', async () => {
-  const partner = await newPartner('--retain', '7y')
+  const partner = await sandbox.newPartner('--retain', '7y')
   await enrolOnPage(partner, 'u-1')
   const certificate = await erase(partner, 'u-1')
   const until = new Date(certificate.erasedat)
@@ -76,7 +60,7 @@ test('what the law makes the partner keep outlives the erasure sealed, is read w
   const rows = await stored()
   for (const form of ['Adacanary', Buffer.from('Adacanary').toString('hex'), 'u-1', 'critical'])
     expect(rows).not.toContain(form)
-  const [{ keys } = { keys: -1 }] = await database.query<{ keys: number }>(sql`
+  const [{ keys } = { keys: -1 }] = await sandbox.database.query<{ keys: number }>(sql`
     select count(*) as keys from data_keys where service_id = ${certificate.serviceid}`)
   expect(keys).toBe(0)
 
@@ -97,58 +81,64 @@ test('what the law makes the partner keep outlives the erasure sealed, is read w
       }),
     )
   }
-  const looks = await database.query<{ result: string; sealed: boolean }>(sql`
+  const looks = await sandbox.database.query<{ result: string; sealed: boolean }>(sql`
     select result, sealed_reason is not null as sealed from audit_log
     where partner_id = ${partner.partnerid} and service_id = ${certificate.serviceid} and action = 'user retained'`)
   expect(looks).toEqual([
     { result: 'done', sealed: true },
     { result: 'done', sealed: true },
   ])
-  expect(await runRefused(['user', 'retained', partner.partnerid, 'u-1'], place)).toContain('--reason')
+  expect(await runRefused(['user', 'retained', partner.partnerid, 'u-1'], sandbox.place)).toContain(
+    '--reason',
+  )
 
   const advance = (days: number) => {
     const to = new Date(until.getTime() + days * 86_400_000).toISOString()
-    return runJson(['clock', 'advance', partner.partnerid, to], place)
+    return runJson(['clock', 'advance', partner.partnerid, to], sandbox.place)
   }
   await advance(-1)
   expect((await retained(partner, 'u-1')).retained.length).toBe(3)
   await advance(1)
   // As the service does every hour.
-  const [{ offset } = { offset: 0 }] = await database.query<{ offset: number }>(sql`
+  const [{ offset } = { offset: 0 }] = await sandbox.database.query<{ offset: number }>(sql`
     select clock_offset_ms as offset from partners where partner_id = ${partner.partnerid}`)
   const tidied = { partnerId: partner.partnerid, clockOffsetMs: offset }
-  expect(await deleteLapsed(database, [tidied], clockOn(Date.now))).toBe(true)
+  expect(await deleteLapsed(sandbox.database, [tidied], clockOn(Date.now))).toBe(true)
   expect((await stored()).length).toBe(0)
   expect((await retained(partner, 'u-1')).retained).toEqual([])
 })
 
 test('without the setting nothing outlives an erasure, and the setting is shown, changed and taken back', async () => {
-  const partner = await newPartner()
-  const client = clientOf(service, partner)
+  const partner = await sandbox.newPartner()
+  const { client } = partner
   await client.createUser({ ...ada, userid: 'u-1', offername: 'plus', effectivedate: '' })
   expect((await erase(partner, 'u-1')).retained).toEqual([])
   expect((await retained(partner, 'u-1')).retained).toEqual([])
-  const setTo = (...words: string[]) => runJson(['partner', 'update', partner.partnerid, ...words], place)
+  const setTo = (...words: string[]) =>
+    runJson(['partner', 'update', partner.partnerid, ...words], sandbox.place)
   expect(await setTo('--retain', '3y')).toMatchObject({ retain: '3y' })
   expect(await setTo('--name', 'Other')).toMatchObject({ retain: '3y' })
   expect(await setTo('--retain', 'none')).toMatchObject({ retain: 'none' })
-  expect(await runRefused(['partner', 'update', partner.partnerid, '--retain', 'ever'], place)).toContain(
-    '7y',
-  )
+  expect(
+    await runRefused(['partner', 'update', partner.partnerid, '--retain', 'ever'], sandbox.place),
+  ).toContain('7y')
 })
 
 test('an export shows everything that is kept of a person, with the reason on record; of the erased there is none', async () => {
-  const partner = await newPartner()
+  const partner = await sandbox.newPartner()
   const visitor = await enrolOnPage(partner, 'u-1')
   await visitor.post('/register/language', { language: 'es', view: 'ALREADY_ENROLLED' })
   const wrong = { ...ada, userid: 'u-1', zipcode: '1', offername: 'plus', effectivedate: '' }
-  expect(await codeOf(clientOf(service, partner).createUser(wrong))).toBe('bad_request')
+  expect(await codeOf(partner.client.createUser(wrong))).toBe('bad_request')
   await vi.waitFor(async () => {
     const noted = sql`select from refused_creates where partner_id = ${partner.partnerid}`
-    expect((await database.query(noted)).length).toBe(1)
+    expect((await sandbox.database.query(noted)).length).toBe(1)
   }, 10_000)
   const words = ['user', 'export', partner.partnerid, 'u-1', '--reason', 'the person asks']
-  const exported = await runJson<{ user: { serviceid: string } } & Record<string, unknown>>(words, place)
+  const exported = await runJson<{ user: { serviceid: string } } & Record<string, unknown>>(
+    words,
+    sandbox.place,
+  )
   expect(exported).toMatchObject({
     user: { userid: 'u-1', status: 'active' },
     documents: { profile: { firstname: 'Adacanary', dob: ada.dob } },
@@ -167,12 +157,12 @@ test('an export shows everything that is kept of a person, with the reason on re
   expect(JSON.stringify(exported['confirmations'])).toContain('Adacanary')
   expect(JSON.stringify(exported['events'])).toContain('enrollment_successful')
   expect(JSON.stringify(exported['timeline'])).toContain('identity')
-  const [look] = await database.query<{ actor_kind: string; sealed: boolean }>(sql`
+  const [look] = await sandbox.database.query<{ actor_kind: string; sealed: boolean }>(sql`
     select actor_kind, sealed_reason is not null as sealed from audit_log
     where service_id = ${exported.user.serviceid} and action = 'user export'`)
   expect(look).toEqual({ actor_kind: 'command', sealed: true })
   await erase(partner, 'u-1')
-  expect(await runRefused(words, place)).toContain('no user of that userid')
+  expect(await runRefused(words, sandbox.place)).toContain('no user of that userid')
 })
 
 const gracecanary = {
@@ -184,11 +174,11 @@ const gracecanary = {
 
 /** A member of a partner that retains records, and what names a beneficiary on the page. */
 async function naming() {
-  const partner = await newPartner('--retain', '7y')
-  const client = clientOf(service, partner)
+  const partner = await sandbox.newPartner('--retain', '7y')
+  const { client } = partner
   await client.createUser({ ...ada, userid: 'u-1', offername: 'premier', effectivedate: '' })
   const { linkurl } = await client.createLinkToken({ userid: 'u-1', purpose: 'benefits' })
-  const visitor = newVisitor(service.address)
+  const visitor = newVisitor(sandbox.address)
   await visitor.post(linkurl ?? '')
   return { partner, name: () => visitor.post('/register/beneficiaries/life', { rows: '1', ...gracecanary }) }
 }
@@ -200,7 +190,7 @@ test('whom a person names is exported, and outlives the erasure where a partner 
   const told = { benefit: 'life', version: 1, who: 'user', beneficiaries: [grace] }
   const exported = await runJson<{ beneficiaries: unknown }>(
     ['user', 'export', partner.partnerid, 'u-1', '--reason', 'the person asks'],
-    place,
+    sandbox.place,
   )
   expect(exported.beneficiaries).toMatchObject([told])
   const certificate = await erase(partner, 'u-1')

@@ -13,6 +13,7 @@ import { newDirectory, runJson, runRefused, type ServiceProcess, startKeptProces
 /** A sandbox with the life catalogue, and the operator's commands beside it. */
 export type Sandbox = {
   readonly place: Workplace
+  readonly address: string
   readonly database: Database
   /** Creates a partner with the command. */
   readonly newPartner: (...words: string[]) => Promise<SandboxPartner>
@@ -29,10 +30,10 @@ export type SandboxPartner = {
 /** The name dental is taken by another benefit in the demo catalogue, which each of them published first. */
 const catalogue = fileOf(lifeCatalogue).replaceAll('dental', 'teeth')
 
-/** Starts a sandbox in the process of the test, at a third of the work of `enrolment dev`. */
-export async function startSandbox(): Promise<Sandbox> {
+/** Starts a sandbox in the process of the test, at a third of the work of `enrolment dev`; with another catalogue if it is given. */
+export async function startSandbox(given = catalogue): Promise<Sandbox> {
   const service = await startTestService({ clock: Date.now })
-  await service.publish(catalogue)
+  await service.publish(given)
   const { path: cwd, remove } = await newDirectory()
   const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
   const place = { cwd, env }
@@ -68,9 +69,12 @@ export async function startSandboxProcess(): Promise<Sandbox & { readonly servic
   }
 }
 
-function besides(place: Workplace, address: string): Pick<Sandbox, 'place' | 'newPartner' | 'refusal'> {
+function besides(
+  place: Workplace,
+  address: string,
+): Pick<Sandbox, 'place' | 'address' | 'newPartner' | 'refusal'> {
   return {
-    place,
+    ...{ place, address },
     async newPartner(...words) {
       const created = await runJson<Created & { webhookid?: string }>(
         ['partner', 'create', '--name', 'Partner', ...words],

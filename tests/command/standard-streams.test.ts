@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
-import { expect, test } from 'vitest'
-import { bin, newDataDir, startProcess } from './process.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { newWorkplace } from './place.ts'
+import { bin, startProcess } from './process.ts'
 
 /** Runs a command that writes its answer to this file; returns its exit code and what standard error got. */
 async function runInto(file: string, words: readonly string[]): Promise<{ code: number; stderr: string }> {
@@ -16,8 +17,14 @@ async function runInto(file: string, words: readonly string[]): Promise<{ code: 
   return { code, stderr }
 }
 
+async function serve() {
+  const { place, remove } = await newWorkplace()
+  onTestFinished(remove)
+  return startProcess(['serve', '--port', '0'], place)
+}
+
 test('a service works on, and ends in order, when the reader of its log is gone', async () => {
-  const service = await startProcess(['dev', '--port', '0', '--data', await newDataDir()])
+  const service = await serve()
   service.child.stderr?.destroy()
   for (let count = 0; count < 3; count += 1) {
     // Each answer is logged; the second line after the reader has gone would end the process.
@@ -28,7 +35,7 @@ test('a service works on, and ends in order, when the reader of its log is gone'
 })
 
 test('a service ends in order when its log is no longer read', async () => {
-  const service = await startProcess(['dev', '--port', '0', '--data', await newDataDir()])
+  const service = await serve()
   service.child.stderr?.pause()
   const long = 'x'.repeat(50)
   for (let count = 0; count < 40; count += 1)
