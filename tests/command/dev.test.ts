@@ -30,18 +30,18 @@ type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey:
 function startDev(dataDir: string, ...words: string[]): Promise<ServiceProcess> {
   return startProcess(['dev', '--port', '0', '--data', dataDir, ...words])
 }
-/** What a first start leaves when it has ended: to make it takes as much work as two starts, so it is made once. */
-const left = forAllTests(async () => {
+/** A first start, which takes as much work as two later ones: one test looks at it, and the others take what it leaves. */
+const first = forAllTests(async () => {
   const { path, remove } = await newDirectory()
   const service = await startKeptProcess(['dev', '--port', '0', '--data', path])
-  const code = await service.stop()
-  if (code !== 0) throw new Error(`the first start ended with ${code}: ${service.stderr()}`)
-  return { path, close: remove }
+  const close = () => service.stop().then(remove)
+  return { path, service, close }
 })
 /** The data directory of one test, in which dev has started and ended before. */
 async function usedDataDir(): Promise<string> {
+  expect(await first.service.stop()).toBe(0)
   const dataDir = await newDataDir()
-  await promisify(execFile)('cp', ['-a', `${left.path}/.`, dataDir])
+  await promisify(execFile)('cp', ['-a', `${first.path}/.`, dataDir])
   return dataDir
 }
 async function demoOf(dataDir: string): Promise<Demo> {
@@ -60,8 +60,7 @@ async function postmasterOf(dataDir: string): Promise<number> {
 }
 
 test('dev prints where it listens, then curl lines that work as printed', async () => {
-  const dataDir = await newDataDir()
-  const service = await startDev(dataDir)
+  const { path: dataDir, service } = first
   expect(service.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\n/)
   const demo = await demoOf(dataDir)
   for (const shown of [service.address, demo.clientid, demo.clientsecret, demo.apikey])
@@ -75,9 +74,9 @@ test('dev prints where it listens, then curl lines that work as printed', async 
     expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600)
   expect((await stat(dataDir)).mode & 0o077).toBe(0)
 
-  const first = await runPrinted(service.stdout())
-  expect(first.map(step => step.status)).toEqual(expectedStatuses)
-  const [, prefilled, again, before, created, after, family, inbox] = first.map(step => step.body)
+  const ran = await runPrinted(service.stdout())
+  expect(ran.map(step => step.status)).toEqual(expectedStatuses)
+  const [, prefilled, again, before, created, after, family, inbox] = ran.map(step => step.body)
   expect(prefilled).toBe('prefill saved')
   expect(again).toMatchObject({ code: 'user_exists' })
   expect(statusesOf(before)).toEqual(['notenrolled'])
@@ -133,8 +132,9 @@ function statusesOf(benefits: unknown): string[] {
 /** Runs the printed lines in bash unchanged; returns the status and the body of each curl. */
 async function runPrinted(printed: string): Promise<{ status: number; body: unknown }[]> {
   const lines = printed.slice(printed.indexOf('# 1. a token'))
-  // The only addition to the lines: each curl also prints its status, on standard error.
-  const script = `curl() { command curl -w '%{stderr}%{http_code}\\n' "$@"; }\nset -e\n${lines.replace(/^(curl.*)$/gm, "$1; echo '---'")}`
+  // The only additions to the lines: each curl also prints its status, on standard error, and what npx would find is named.
+  const npx = `npx() { shift; ${process.execPath} ${bin} "$@"; }`
+  const script = `${npx}\ncurl() { command curl -w '%{stderr}%{http_code}\\n' "$@"; }\nset -e\n${lines.replace(/^(curl.*)$/gm, "$1; echo '---'")}`
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { timeout: 150_000 })
   const bodies = stdout.split('---\n').slice(0, -1)
   const statuses = stderr.trim().split('\n').map(Number)
@@ -264,8 +264,9 @@ const person = {
 } as const
 
 describe('ending', () => {
-  test('with --json it says in one object how to use it; a signal ends it with 0, its database with it', async () => {
+  test('with --json it says in one object how to use it; commands work on its database; a signal ends it with 0, its database with it, commands then say so, and what moves house works', async () => {
     const dataDir = await usedDataDir()
+    const data = ['--data', dataDir]
     // Other tests end it with SIGTERM.
     for (const signal of everydayOr(['SIGINT'] as const, ['SIGINT', 'SIGHUP'] as const)) {
       const service = await startDev(dataDir, '--json')
@@ -282,6 +283,11 @@ describe('ending', () => {
         owncatalogue: false,
       })
       expect((await fetch(inbox)).status).toBe(200)
+      const during = await runJson<Demo>(['partner', 'create', '--name', 'During', ...data])
+      expect(await runJson(['partner', 'show', during.partnerid, ...data])).toMatchObject({
+        partnername: 'During',
+        offers: ['starter', 'plus', 'premier'].map(offer => ({ offer, rank: expect.any(Number) })),
+      })
       const pid = await postmasterOf(dataDir)
       expect(await service.stop(signal)).toBe(0)
       expect(isAlive(pid)).toBe(false)
@@ -289,6 +295,13 @@ describe('ending', () => {
         expect.arrayContaining(['stopping', 'database_stopped', 'stopped']),
       )
     }
+    expect(await runRefused(['partner', 'list', ...data])).toBe(
+      `No service runs on the database in ${dataDir}, and this command does not start one: start \`enrolment serve\` or \`dev\` there first.`,
+    )
+    expect(await runJson(['migrate', ...data])).toMatchObject({ ok: true })
+    expect(await runJson(['keyring', 'show', ...data])).toMatchObject({ source: 'file' })
+    expect(await runJson(['resume', ...data])).toEqual({ resumed: false })
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
   })
 
   wholeRunTest('Ctrl-C that arrives twice, as npm passes it on, still ends it with 0', async () => {
@@ -351,27 +364,6 @@ terminalTest('on a terminal, Enter shows the greeting again', async () => {
 })
 
 describe('beside a running dev', () => {
-  test('commands work on its database, say so when it is gone, and what moves house works then, too', async () => {
-    const dataDir = await usedDataDir()
-    const service = await startDev(dataDir)
-    const data = ['--data', dataDir]
-    const create = (name: string) =>
-      runJson<{ partnerid: string }>(['partner', 'create', '--name', name, ...data])
-    const during = await create('During')
-    expect(await runJson(['partner', 'show', during.partnerid, ...data])).toMatchObject({
-      partnername: 'During',
-      offers: ['starter', 'plus', 'premier'].map(offer => ({ offer, rank: expect.any(Number) })),
-    })
-    expect(await service.stop()).toBe(0)
-    expect(await runRefused(['partner', 'list', ...data])).toBe(
-      `No service runs on the database in ${dataDir}, and this command does not start one: start \`enrolment serve\` or \`dev\` there first.`,
-    )
-    expect(await runJson(['migrate', ...data])).toMatchObject({ ok: true })
-    expect(await runJson(['keyring', 'show', ...data])).toMatchObject({ source: 'file' })
-    expect(await runJson(['resume', ...data])).toEqual({ resumed: false })
-    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
-  })
-
   wholeRunTest('a second dev on the same data is refused, and the first goes on', async () => {
     const dataDir = await usedDataDir()
     const service = await startDev(dataDir)

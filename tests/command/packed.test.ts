@@ -9,8 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isLong } from '../long.ts'
 import { root } from './process.ts'
 
-const packages = ['contract', 'command', 'embedded-postgres', 'client', 'cli', 'embed', 'service']
-
 function npm(words: readonly string[], cwd: string): string {
   return execFileSync('npm', [...words, '--loglevel=error', '--no-audit', '--no-fund'], {
     cwd,
@@ -31,10 +29,8 @@ let folder: string
 let packed: { name: string; size: number; files: { path: string }[] }[]
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrolment-packed-'))
-  packed = packages.flatMap(
-    name =>
-      JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--dry-run'], join(root, name))) as typeof packed,
-  )
+  const words = ['pack', '--json', '--ignore-scripts', '--dry-run', '--workspaces']
+  packed = JSON.parse(npm(words, root)) as typeof packed
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
