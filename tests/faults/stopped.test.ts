@@ -61,20 +61,3 @@ test(
     await bench.check()
   },
 )
-
-test('an error that nobody caught ends with 1, and its line follows all lines before it', async () => {
-  const bench = await openedBench()
-  const service = await bench.start()
-  const client = bench.clientOf(bench.ports[0] ?? 0)
-  for (let count = 0; count < 20; count += 1) {
-    const userid = `before-${count}`
-    await bench.own.write(userid, 'prefill', () => client.prefillUser({ userid, ...ada }))
-  }
-  expect(await service.stop('SIGUSR2')).toBe(1)
-  const events = service.log().map(line => line.event)
-  expect(events.filter(event => event === 'request').length).toBeGreaterThanOrEqual(20)
-  expect(service.log().at(-1)).toMatchObject({ event: 'crashed', cause: 'RangeError' })
-  await bench.letAllBeDue()
-  await bench.start()
-  await bench.check()
-})
