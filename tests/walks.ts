@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { expect } from 'vitest'
 import type { PartnerClient } from '../client/src/index.ts'
 
@@ -31,10 +32,25 @@ export async function takeWalks(
   return { text: `${text.join('\n')}\n`, said }
 }
 
-/** Expects that what is said in the walks of a file is what stands there; `npx vitest run FILE -u` stores it, to be read like any other change. */
+/** Expects that what is said in the walks of a file is what stands there. */
 export async function expectWalked(file: URL, begin: (walk: string) => Promise<Walker>): Promise<void> {
   const { text } = await takeWalks(file, begin)
-  await expect(text).toMatchFileSnapshot(file.pathname)
+  await expectStored(text, file)
+}
+
+/** Expects that a file stores this text. The failure names the command that stores it anew, to be read like any other change. */
+export async function expectStored(text: string, file: URL): Promise<void> {
+  const testFile = relative(process.cwd(), expect.getState().testPath ?? '')
+  const hint = `if the change is intended: npx vitest run ${testFile} -u, and read the difference`
+  await expect(text).toMatchFileSnapshot(file.pathname, hint)
+}
+
+/** What a step answers, or the status and code with which the API refused it. */
+export function orRefusal(step: Promise<readonly string[]>): Promise<readonly string[]> {
+  return step.catch((error: { status?: number; code?: string }) => {
+    if (error.status === undefined) throw error
+    return [`${error.status} ${error.code}`]
+  })
 }
 
 /** How a user stands by the API, in a line, and in another what they hold. */

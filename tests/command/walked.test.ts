@@ -91,7 +91,6 @@ afterEach(() => void vi.useRealTimers())
 const folder = new URL('walks/', import.meta.url)
 const names = readdirSync(folder).flatMap(file => /^([\w-]+)\.txt$/.exec(file)?.[1] ?? [])
 
-// After an intended change, `npx vitest run tests/command/walked.test.ts -u`, and read the difference.
 test.each(names)('commands answer in the walks of %s what is stored there', async name => {
   await using service = await startTestService({ clock: () => Date.now(), catalogue: fileOf(lifeCatalogue) })
   const env =

@@ -6,7 +6,7 @@ import type { Role } from '../../service/src/operators/operator.ts'
 import { catalogues } from '../page/walks/given.ts'
 import { readable } from '../readable.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
-import { expectWalked, standingOf, type Walker } from '../walks.ts'
+import { expectWalked, orRefusal, standingOf, type Walker } from '../walks.ts'
 import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
 
@@ -143,12 +143,7 @@ async function operatorsOf(service: TestService): Promise<Walker> {
         throw new Error('`user` comes after a page that tells who looked')
       return lines.map(steady)
     }
-    return step(word, target, parse(fields))
-      .catch((error: { status?: number; code?: string }) => {
-        if (error.status === undefined) throw error
-        return [`${error.status} ${error.code}`]
-      })
-      .then(lines => lines.map(steady))
+    return (await orRefusal(step(word, target, parse(fields)))).map(steady)
   }
 }
 type Fields = Readonly<Record<string, string>>
@@ -156,7 +151,6 @@ type Fields = Readonly<Record<string, string>>
 const folder = new URL('walks/', import.meta.url)
 const names = readdirSync(folder).flatMap(file => /^([\w-]+)\.txt$/.exec(file)?.[1] ?? [])
 
-// After an intended change, `npx vitest run tests/console/walked.test.ts -u`, and read the difference.
 test.each(names)('the console says in the walks of %s what is stored there', async name => {
   await using service = await startTestService({ console: true })
   await expectWalked(new URL(`${name}.txt`, folder), () => operatorsOf(service))

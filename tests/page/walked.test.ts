@@ -6,7 +6,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { wholeRunTest } from '../long.ts'
 import { readable } from '../readable.ts'
 import { adaAsks, startTestService, type TestService } from '../rig.ts'
-import { standingOf, takeWalks, type Walker } from '../walks.ts'
+import { expectStored, orRefusal, standingOf, takeWalks, type Walker } from '../walks.ts'
 import { ana, backTo } from './rig.ts'
 import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 import { catalogues, forms } from './walks/given.ts'
@@ -150,12 +150,7 @@ async function personIn(service: TestService, locale: 'en' | 'es'): Promise<Walk
       /^(\w+) ?([^{ ]*) ?(\w*) ?(\{.*\})?$/.exec(given) ?? []
     const [, how, about = ''] = /^(read|unfold|copy) ?(.*)$/.exec(step) ?? []
     if (how !== undefined) return (await read(how, about)).map(steady)
-    return take(word, target, { ...forms[form], ...parse(fields) })
-      .catch((error: { status?: number; code?: string }) => {
-        if (error.status === undefined) throw error
-        return [`${error.status} ${error.code}`]
-      })
-      .then(lines => lines.map(steady))
+    return (await orRefusal(take(word, target, { ...forms[form], ...parse(fields) }))).map(steady)
   }
 }
 /** What is said by itself: faults, and that something was saved. */
@@ -179,15 +174,14 @@ async function walkIn(locale: 'en' | 'es', name: string): Promise<Awaited<Return
   return walked
 }
 
-// After an intended change, `npx vitest run tests/page/walked.test.ts -u`, and read the difference.
 test.each(names)('the page says in the walks of %s what is stored there', async name => {
   const { text } = await walkIn('en', name)
-  await expect(text).toMatchFileSnapshot(new URL(`${name}.txt`, folder).pathname)
+  await expectStored(text, new URL(`${name}.txt`, folder))
 })
 
 wholeRunTest('in Spanish it says on the same walks the lines that are stored, each once', async () => {
   const said: string[] = []
   for (const name of names) said.push(...(await walkIn('es', name)).said)
   const lines = [...new Set(said)].sort()
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('walks/spanish/lines.txt')
+  await expectStored(`${lines.join('\n')}\n`, new URL('spanish/lines.txt', folder))
 })
