@@ -30,9 +30,22 @@ export function testInTime(name: string, scene: () => Promise<void>): void {
 }
 
 /** Locks every user row of a partner, like another process that works on them; they are locked when this resolves. */
-export async function holdUsers(
+export function holdUsers(
   service: TestService,
-  partner: Pick<TestPartner, 'partnerId'>,
+  { partnerId }: Pick<TestPartner, 'partnerId'>,
+): Promise<{ release: () => Promise<void> }> {
+  return hold(service, 'select 1 from users where partner_id = $1 for update', [partnerId])
+}
+
+/** Locks a table, like a session that alters it; it is locked when this resolves. */
+export function holdTable(service: TestService, table: string): Promise<{ release: () => Promise<void> }> {
+  return hold(service, `lock table ${table} in access exclusive mode`, [])
+}
+
+async function hold(
+  service: TestService,
+  lock: string,
+  values: string[],
 ): Promise<{ release: () => Promise<void> }> {
   let letGo = () => {}
   const isReleased = new Promise<void>(resolve => {
@@ -43,23 +56,19 @@ export async function holdUsers(
     holder = service.database.transaction(async tx => {
       // For the duration of the test, on however slow a machine.
       await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
-      await tx.query({
-        name: '',
-        text: 'select 1 from users where partner_id = $1 for update',
-        values: [partner.partnerId],
-      })
+      await tx.query({ name: '', text: lock, values })
       resolve()
       await isReleased
     })
     holder.catch(reject)
   })
-  const hold: Hold = { since: performance.now(), letGo }
-  holds.push(hold)
+  const held: Hold = { since: performance.now(), letGo }
+  holds.push(held)
   // Also when the test fails half-way.
   onTestFinished(letGoOfAll)
   return {
     release: () => {
-      hold.lastedMs = performance.now() - hold.since
+      held.lastedMs = performance.now() - held.since
       letGo()
       return holder
     },

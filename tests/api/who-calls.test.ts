@@ -3,12 +3,11 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { scopeNames } from '../../contract/src/index.ts'
 import type { Database } from '../../service/src/db/database.ts'
-import { markInstallation } from '../../service/src/installation.ts'
 import { changePartner, revokeKey } from '../../service/src/partners/administer.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
-import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService, type TestPartner } from '../rig.ts'
+import { startSecondService } from '../second-service.ts'
 import { send } from './raw.ts'
 
 // Two processes share one database. Callers are revoked and changed by the first; the second remembers them, and reads whom to
@@ -42,18 +41,8 @@ function watched(database: Database): Database {
 }
 
 const second = forAllTests(async () => {
-  const { database, keyring, now: real } = first
-  return startService({
-    database: watched(database),
-    deliveryDatabase: database,
-    keyring,
-    real,
-    host: '127.0.0.1',
-    port: 0,
-    log: () => {},
-    webhookRules: { sandbox: true, allow: [] },
-    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
-  })
+  const { database, keyring, now } = first
+  return startSecondService({ database: watched(database), keyring, now }, { real: now })
 })
 
 let partner: TestPartner

@@ -1,9 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { tidyConsole } from '../../service/src/console/tidy.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { waitForLock } from '../hold-users.ts'
+import { holdTable, waitForLock } from '../hold-users.ts'
 import { ada, startTestService } from '../rig.ts'
 import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
 
@@ -108,7 +108,7 @@ describe('what needs a second person', () => {
   ])('leaves nothing of what was asked when the user is erased %s', async (_, table) => {
     const { userid, serviceid, look } = await newUser()
     const askNow = await look(asker)
-    const lock = await holdTable(table)
+    const lock = await holdTable(service, table)
     const asking = askNow()
     await waitingFor('relation')
     const erasing = partner.client.eraseUser({ userid })
@@ -173,30 +173,6 @@ describe('what needs a second person', () => {
     await writePolicy(service.database, 'move', true)
   })
 })
-
-/** Locks a table, like a session that alters it; it is locked when this resolves. */
-async function holdTable(table: string): Promise<{ release: () => Promise<void> }> {
-  let letGo = () => {}
-  const isReleased = new Promise<void>(resolve => {
-    letGo = resolve
-  })
-  let holder: Promise<void> = Promise.resolve()
-  await new Promise<void>((resolve, reject) => {
-    holder = service.database.transaction(async tx => {
-      await tx.query({ name: '', text: `lock table ${table} in access exclusive mode`, values: [] })
-      resolve()
-      await isReleased
-    })
-    holder.catch(reject)
-  })
-  onTestFinished(letGo)
-  return {
-    release: () => {
-      letGo()
-      return holder
-    },
-  }
-}
 
 /** Resolves once a session on the database waits for a lock of this kind. */
 async function waitingFor(kind: string): Promise<void> {

@@ -5,7 +5,6 @@ import { openCommandExecutor } from '../../service/src/membership/commands/execu
 import type { Partner } from '../../service/src/partners/partner.ts'
 import { finalizeMonths } from '../../service/src/statements/finalize.ts'
 import { monthsOf } from '../../service/src/statements/months.ts'
-import { everyPage, FIRST_PLACE, readLines } from '../../service/src/statements/pages.ts'
 import { startFeeds } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { timesOf } from '../long.ts'
@@ -14,6 +13,7 @@ import { fileOf } from './catalogue.ts'
 import { openCorrections } from './corrections.ts'
 import { createLine, importLine, newFamily, openActs } from './family-lives.ts'
 import { CAME, familyMonths, givenOf, MONTHS, recount } from './family-months-recount.ts'
+import { linesOf } from './months-add-up.ts'
 
 const zone = 'America/New_York'
 const FAMILIES = timesOf(300, 10_000)
@@ -84,21 +84,15 @@ test.each(seedsOf(1))(
     async function told() {
       const [sums, shown] = [new Map<string, [number, number]>(), new Map<string, string>()]
       const months = await monthsOf(context, partner)
-      for (const month of months.listed)
-        for await (const page of everyPage(
-          from => readLines(context, partner, { month, months, isForOperator: true, from }),
-          FIRST_PLACE,
-        ))
-          for (const { serviceId, line } of page) {
-            const about = line.about || month.name
-            if (!MONTHS.includes(about)) continue
-            const userid = userids.get(serviceId) ?? ''
-            const key = `${userid} ${about} ${line.name || line.offer}`
-            const [cents, insurer] = sums.get(key) ?? [0, 0]
-            sums.set(key, [cents + line.personcents + line.partnercents, insurer + line.insurercents])
-            const { tier = '', days, fromdate, todate } = line
-            if (!gone.has(userid)) shown.set(key, [tier, days, fromdate, todate].join(' '))
-          }
+      for await (const { serviceId, line, about } of linesOf(context, partner, months)) {
+        if (!MONTHS.includes(about)) continue
+        const userid = userids.get(serviceId) ?? ''
+        const key = `${userid} ${about} ${line.name || line.offer}`
+        const [cents, insurer] = sums.get(key) ?? [0, 0]
+        sums.set(key, [cents + line.personcents + line.partnercents, insurer + line.insurercents])
+        const { tier = '', days, fromdate, todate } = line
+        if (!gone.has(userid)) shown.set(key, [tier, days, fromdate, todate].join(' '))
+      }
       const amounts = [...sums].map(([key, both]) => [key, both.join(' ')])
       return { amounts: Object.fromEntries(amounts), shown: Object.fromEntries(shown) }
     }

@@ -4,7 +4,7 @@ import { requirePartner } from '../../service/src/partners/administer.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { countUsers } from '../../service/src/statements/count.ts'
 import type { Line } from '../../service/src/statements/lines.ts'
-import { monthsOf } from '../../service/src/statements/months.ts'
+import { type Months, monthsOf } from '../../service/src/statements/months.ts'
 import { everyPage, FIRST_PLACE, readLines } from '../../service/src/statements/pages.ts'
 import type { TestService } from '../rig.ts'
 import { lifeCatalogue, type TestCatalogue } from './catalogue.ts'
@@ -29,6 +29,19 @@ export const pricedLives: TestCatalogue = {
   })),
 }
 
+/** Each line of these months' statements, as an operator reads it, with the month that it is about. */
+export async function* linesOf(
+  context: Parameters<typeof readLines>[0],
+  partner: Parameters<typeof readLines>[1],
+  months: Months,
+) {
+  for (const month of months.listed) {
+    const query = { month, months, isForOperator: true }
+    for await (const page of everyPage(from => readLines(context, partner, { ...query, from }), FIRST_PLACE))
+      for (const { serviceId, line } of page) yield { serviceId, line, about: line.about || month.name }
+  }
+}
+
 /** Expects that the lines about each month of a partner, in whichever statements, add up to a count from today's records. */
 export async function expectMonthsToAddUp(
   { database, keyring, now: real }: TestService,
@@ -39,15 +52,13 @@ export async function expectMonthsToAddUp(
   const months = await monthsOf(context, partner)
   const [told, counted] = [openSums(), openSums()]
   let adjustments = 0
+  for await (const { serviceId, line, about } of linesOf(context, partner, months)) {
+    told.add(about, serviceId, line)
+    if (line.kind !== 'adjustment') continue
+    adjustments += 1
+    expect([line.personcents, line.partnercents, line.insurercents]).not.toEqual([0, 0, 0])
+  }
   for (const month of months.listed) {
-    const query = { month, months, isForOperator: true }
-    for await (const page of everyPage(from => readLines(context, partner, { ...query, from }), FIRST_PLACE))
-      for (const { serviceId, line } of page) {
-        told.add(line.about || month.name, serviceId, line)
-        if (line.kind !== 'adjustment') continue
-        adjustments += 1
-        expect([line.personcents, line.partnercents, line.insurercents]).not.toEqual([0, 0, 0])
-      }
     const scratch = { month, finals: undefined, from: FIRST_PLACE.serviceId, limit: 1000, now: months.now }
     for (const { serviceId, lines } of (await countUsers(context, partner, scratch)).users)
       for (const line of lines) counted.add(month.name, serviceId, line)

@@ -15,11 +15,11 @@ import type { Partner } from '../../service/src/partners/partner.ts'
 import { readCsv } from '../../service/src/read-csv.ts'
 import { finalizeMonths } from '../../service/src/statements/finalize.ts'
 import { monthsOf } from '../../service/src/statements/months.ts'
-import { everyPage, FIRST_PLACE, readLines } from '../../service/src/statements/pages.ts'
 import { startFeeds } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { openCorrections } from './corrections.ts'
+import { linesOf } from './months-add-up.ts'
 import {
   type Cents,
   type Covered,
@@ -317,21 +317,16 @@ test('one quarter, whole: every cent, every line that an insurer was told and ev
   for (const [serviceid, userid] of erasedIds) serviceids.set(serviceid, userid)
   const found: Record<string, number> = {}
   const months = await monthsOf(context, partner)
-  for (const month of months.listed.filter(one => one.name <= '2027-07'))
-    for await (const page of everyPage(
-      from => readLines(context, partner, { month, months, isForOperator: true, from }),
-      FIRST_PLACE,
-    ))
-      for (const { serviceId, line } of page) {
-        const about = line.about || month.name
-        if (!MONTHS.includes(about)) continue
-        const add = (key: string, cents: number) => {
-          if (cents !== 0) found[key] = (found[key] ?? 0) + cents
-        }
-        const userid = serviceids.get(serviceId) ?? serviceId
-        add(`${about} ${userid} ${line.name || line.offer}`, line.personcents + line.partnercents)
-        if (line.insurercents !== 0) add(`${about} ${line.insurer}`, line.insurercents)
-      }
+  const listed = months.listed.filter(one => one.name <= '2027-07')
+  for await (const { serviceId, line, about } of linesOf(context, partner, { ...months, listed })) {
+    if (!MONTHS.includes(about)) continue
+    const add = (key: string, cents: number) => {
+      if (cents !== 0) found[key] = (found[key] ?? 0) + cents
+    }
+    const userid = serviceids.get(serviceId) ?? serviceId
+    add(`${about} ${userid} ${line.name || line.offer}`, line.personcents + line.partnercents)
+    if (line.insurercents !== 0) add(`${about} ${line.insurer}`, line.insurercents)
+  }
   for (const key of Object.keys(found)) if (found[key] === 0) delete found[key]
   expect(found).toEqual(recount(lives, MONTHS))
   expect(months.listed.filter(one => one.name < '2027-04')).toEqual([])
