@@ -7,7 +7,7 @@ import { axe, colorViolationsOf, inThisLook, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
-import { statesIn, statesStartAt } from './states.ts'
+import { isMainState, statesIn, statesStartAt } from './states.ts'
 
 /**
  * The looks in which each view is drawn. The dark scheme only changes colors, as look.test.ts shows, so one language
@@ -18,8 +18,9 @@ const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
   en: ['light 1280', 'dark 320', ...(isLong ? ['light 320', 'light 768', 'dark 768', 'dark 1280'] : [])],
   es: ['light 320', ...(isLong ? ['light 768', 'light 1280'] : [])],
 }
-/** The everyday run takes Spanish alone. */
+/** The everyday run takes Spanish alone, and of each view its main states. */
 const languages = everydayOr<readonly ('en' | 'es')[]>(['es'], ['en', 'es'])
+const isLookedAt = everydayOr(isMainState, () => true)
 
 describeInBrowser('every view', () => {
   const rig = forAllTests(() => startRig({ startAt: statesStartAt }))
@@ -35,7 +36,7 @@ describeInBrowser('every view', () => {
       const stage = await openStage(page, rig)
       await page.evaluate(axe)
       const faults: string[] = []
-      for (const state of await statesIn(rig, language)) {
+      for (const state of await statesIn(language, isLookedAt)) {
         // Drawn once, and looked at in each: the style sheet alone makes the difference.
         await stage.show(state)
         for (const look of looks) {
@@ -66,7 +67,7 @@ describeInBrowser('every view', () => {
       })
       const page = await context.newPage()
       const stage = await openStage(page, rig)
-      for (const state of await statesIn(rig, 'en', 'forced-')) {
+      for (const state of await statesIn('en')) {
         await stage.show(state)
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
         expect(await page.evaluate<readonly string[]>(buttonsWithoutBorder)).toEqual([])
@@ -86,7 +87,7 @@ describeInBrowser('every view', () => {
     expect(script).toBeLessThanOrEqual(6 * 1024)
     expect(style).toBeLessThanOrEqual(8 * 1024)
     const icons = new URL('../../service/assets/icons/', import.meta.url)
-    for (const { html, name } of await statesIn(rig, 'es', 'packed-')) {
+    for (const { html, name } of await statesIn('es', isLookedAt)) {
       const drawn = [...new Set([...html.matchAll(/\/icons\/(\w+\.svg)/g)].map(([, file = '']) => file))]
       const sizes = drawn.map(one => packed(readFileSync(new URL(one, icons), 'utf8')))
       const whole = [script, style, dropIn, packed(html), ...sizes].reduce((sum, size) => sum + size)

@@ -38,7 +38,7 @@ describeInBrowser('under hard conditions', () => {
       const stage = await openStage(page, rig)
       expect(await page.evaluate('[innerWidth, innerHeight, devicePixelRatio]')).toEqual([320, 256, 4])
       const faults: string[] = []
-      for (const state of await statesIn(rig, locale, 'zoomed-')) {
+      for (const state of await statesIn(locale)) {
         await stage.show(state)
         const found = await page.evaluate<readonly string[]>(faultsWhenZoomed)
         faults.push(...found.map(fault => `${state.name}: ${fault}`))
@@ -52,7 +52,7 @@ describeInBrowser('under hard conditions', () => {
     const context = await browser.newContext({ viewport: { width: 320, height: 640 } })
     const page = await context.newPage()
     const stage = await openStage(page, rig)
-    const state = (await statesIn(rig, 'es')).find(({ name }) => name === 'check')
+    const [state] = await statesIn('es', name => name === 'check')
     if (!state) throw new Error('the state is missing')
     await stage.show(state)
     expect(await page.evaluate<readonly string[]>(brokenBesideLongNames)).toEqual([])
@@ -79,7 +79,7 @@ describeInBrowser('under hard conditions', () => {
       const page = await context.newPage()
       const stage = await openStage(page, rig)
       const faults: string[] = []
-      for (const state of await statesIn(rig, locale, 'large-')) {
+      for (const state of await statesIn(locale)) {
         await stage.show(state)
         await page.evaluate("document.documentElement.style.fontSize = '200%'")
         const wide = await page.evaluate<number>('document.documentElement.scrollWidth')

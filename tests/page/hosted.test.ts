@@ -166,7 +166,7 @@ describeInBrowser('the hosted page', () => {
     })
     const page = await context.newPage()
     const faults: string[] = []
-    const states = await statesIn(rig, 'en')
+    const states = await statesIn('en')
     const known = new Set(
       await page.evaluate(
         piecesIn,

@@ -47,7 +47,7 @@ describeInBrowser('every view on a phone of 360 × 740', () => {
     const page = await browser.newPage({ viewport: { width: 360, height: 740 }, bypassCSP: true })
     const stage = await openStage(page, rig)
     const faults: string[] = []
-    const states = await statesIn(rig, 'en')
+    const states = await statesIn('en')
     expect(new Set(states.map(({ view }) => view)), 'each view is among the states').toEqual(
       new Set(Object.keys(mostWords)),
     )

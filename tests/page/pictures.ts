@@ -38,7 +38,7 @@ describeInBrowser('pictures', () => {
       const page = await context.newPage()
       const devtools = await context.newCDPSession(page)
       const stage = await openStage(page, rig)
-      for (const state of await statesIn(rig, locale, `${width}-`)) {
+      for (const state of await statesIn(locale)) {
         await page.setViewportSize({ width, height })
         await stage.show(state)
         const whole = await page.evaluate<number>('document.documentElement.scrollHeight')

@@ -22,7 +22,7 @@ describeInBrowser('the reading order of every view', () => {
     const stage = await openStage(page, rig)
     const trees: string[] = []
     const [read, views] = [new Set<string>(), new Set<string>()]
-    for (const state of await statesIn(rig, 'en')) {
+    for (const state of await statesIn('en')) {
       await stage.show(state)
       // The frame around views is always the same: it is stored with the first view, and with the first view of a
       // session. An open dialog is everything that can be read.
@@ -54,7 +54,7 @@ describeInBrowser('the reading order of every view', () => {
 wholeRunTest(
   'every view has in Spanish the same form, and the same words only where they are stored',
   async () => {
-    const [english, spanish] = [await statesIn(rig, 'en', 'words-'), await statesIn(rig, 'es', 'words-')]
+    const [english, spanish] = [await statesIn('en'), await statesIn('es')]
     const same = new Set<string>()
     for (const [index, { name, html }] of spanish.entries()) {
       // Where nobody's language is known, it is that of the browser.

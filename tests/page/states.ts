@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { CreateUser, LinkTokenRequest, Prefill } from '../../client/src/index.ts'
-import { ana, backTo, type Rig } from './rig.ts'
+import { ana, backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
 
 /** One view in a state that the rules themselves have made, as a browser without script got it. */
@@ -457,24 +457,39 @@ const scripts: Readonly<Record<string, string>> = {
 
 let framePartner = ''
 
+/** Whether it is no variant of a state whose name it continues, unless of something wrong: what a short pass looks at. */
+export function isMainState(name: string): boolean {
+  return name.endsWith('-wrong') || !Object.keys(reached).some(other => name.startsWith(`${other}-`))
+}
+
+/** What was drawn of each language: the same for every file, as a drawing has no address of the service in it. */
+const drawn = { en: new Map<string, State>(), es: new Map<string, State>() }
+
 /**
- * Every view in every state worth seeing, in one language: each reached from a link by requests, so that none can be shown that
- * cannot occur. Those whose name ends in `-locked` are of the last hours of a month, in which nothing can be planned.
+ * Every view in every state worth seeing, in one language, or those that are wanted: each reached from a link by requests, so that
+ * none can be shown that cannot occur. It is drawn once for all files of a worker, by a service of its own. Those whose name ends
+ * in `-locked` are of the last hours of a month, in which nothing can be planned.
  */
-export async function statesIn(rig: Rig, locale: 'en' | 'es', people = ''): Promise<readonly State[]> {
-  await rig.running.publish(catalogue())
-  rig.running.advance(2000)
-  const late = await rig.running.newPartner({ name: 'Harbor Rides' })
-  await late.client.advanceClock({ advanceto: '2027-03-31T17:00:00.000Z' })
-  framePartner = rig.partner.partnerId
-  const states: State[] = []
-  for (const [name, reach] of Object.entries(reached)) {
-    const { client } = name.endsWith('-locked') ? late : rig.partner
-    const { html } = await reach(wayOf(rig, client, { userid: `${people}${locale}-${name}`, locale }))
-    const [, view = ''] = /data-view="(\w+)"/.exec(html) ?? []
-    states.push({ name, view, html, script: scripts[name] })
+export async function statesIn(
+  locale: 'en' | 'es',
+  isWanted: (name: string) => boolean = () => true,
+): Promise<readonly State[]> {
+  const wanted = Object.entries(reached).filter(([name]) => isWanted(name))
+  const missing = wanted.filter(([name]) => !drawn[locale].has(name))
+  if (missing.length > 0) {
+    const rig = await startRig({ startAt: statesStartAt, catalogue: catalogue() })
+    const late = await rig.running.newPartner({ name: 'Harbor Rides' })
+    await late.client.advanceClock({ advanceto: '2027-03-31T17:00:00.000Z' })
+    framePartner = rig.partner.partnerId
+    for (const [name, reach] of missing) {
+      const { client } = name.endsWith('-locked') ? late : rig.partner
+      const { html } = await reach(wayOf(rig, client, { userid: `${locale}-${name}`, locale }))
+      const [, view = ''] = /data-view="(\w+)"/.exec(html) ?? []
+      drawn[locale].set(name, { name, view, html, script: scripts[name] })
+    }
+    await rig.close()
   }
-  return states
+  return wanted.flatMap(([name]) => drawn[locale].get(name) ?? [])
 }
 
 function wayOf(
