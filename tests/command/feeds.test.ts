@@ -9,7 +9,8 @@ import { checkLogs, checkTables } from '../trust/canaries.ts'
 import { urlOf } from './database-url.ts'
 import { bin, root, run } from './process.ts'
 
-const service = forAllTests(startTestService)
+// By the clock of the commands.
+const service = forAllTests(() => startTestService({ clock: Date.now }))
 
 test('a round by commands: file, answers, and the insurer’s own list beside what we say', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'feeds-'))
