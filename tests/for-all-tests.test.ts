@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { forAllTests } from './for-all-tests.ts'
+import { forAllTests, forEachTest } from './for-all-tests.ts'
 
 const seen: string[] = []
 
@@ -51,5 +51,17 @@ describe('what is made for all tests', () => {
 })
 
 test('is closed after them, the last one first', () => {
-  expect(seen).toEqual(['first made', 'second after first closed', 'first closed'])
+  expect(seen.splice(0)).toEqual(['first made', 'second after first closed', 'first closed'])
+})
+
+describe('what is made for each test', () => {
+  const own = forEachTest(openPart('own'))
+
+  test('is made for one', () => {
+    own.use()
+  })
+
+  test('is made anew for the next, when that of the one before is closed', () => {
+    expect([own.uses, seen]).toEqual([0, ['own closed']])
+  })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
 type Closed = { close?: () => unknown; [Symbol.asyncDispose]?: () => unknown }
 
@@ -8,19 +8,30 @@ type Closed = { close?: () => unknown; [Symbol.asyncDispose]?: () => unknown }
  * throws.
  */
 export function forAllTests<T extends object>(start: () => Promise<T>): T {
+  return standIn(start, { before: beforeAll, after: afterAll })
+}
+
+/** The same, made anew before each of these tests, and closed after it. */
+export function forEachTest<T extends object>(start: () => Promise<T>): T {
+  return standIn(start, { before: beforeEach, after: afterEach })
+}
+
+type Hook = (run: () => Promise<void>) => void
+
+/** Tests name it when they are collected, before it is made, so they get a stand-in that leads to it. */
+function standIn<T extends object>(start: () => Promise<T>, when: { before: Hook; after: Hook }): T {
   let started: T | undefined
   const read = () => {
     if (!started) throw new Error('this is made before the first test, and read in hooks and tests only')
     return started
   }
-  beforeAll(async () => {
+  when.before(async () => {
     started = await start()
   })
-  afterAll(async () => {
+  when.after(async () => {
     const { close, [Symbol.asyncDispose]: dispose }: Closed = started ?? {}
     await (dispose ?? close)?.call(started)
   })
-  // Tests name it when they are collected, before it is made, so they get a stand-in that leads to it.
   return new Proxy({} as T, {
     get: (_standIn, key) => {
       const value: unknown = Reflect.get(read(), key)

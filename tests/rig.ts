@@ -14,6 +14,7 @@ import { type Database, type DatabaseAddress, openDatabase } from '../service/sr
 import { migrate } from '../service/src/db/migrate.ts'
 import { SERVICE_SESSIONS } from '../service/src/db/pool.ts'
 import { rewriteTable } from '../service/src/db/rewrite-table.ts'
+import { sql } from '../service/src/db/sql.ts'
 import type { TurnLimits } from '../service/src/http/shedding/turns.ts'
 import { markInstallation } from '../service/src/installation.ts'
 import type { Log } from '../service/src/log.ts'
@@ -28,7 +29,7 @@ import { type Conformance, openConformance } from './conformance.ts'
 import { emptyDatabase } from './global-setup.ts'
 import { patientDatabase } from './patient-database.ts'
 import { startPrism } from './prism.ts'
-import { movedClock, slowClock } from './slow-clock.ts'
+import { clocks } from './slow-clock.ts'
 
 /** Creates a new migrated database, or an empty one; `drop` removes it. */
 export async function freshDatabase({
@@ -108,8 +109,8 @@ export async function startTestService(
     sandbox?: boolean
     basePath?: string
     startAt?: number
-    /** Its real time, if not that of a slow clock. */
-    clock?: () => number
+    /** Whether its real time stands still at `startAt`, or is that of the machine; that of a slow clock unless given. */
+    clock?: 'still' | 'machine'
     catalogue?: string
     limits?: TurnLimits
     requestLimits?: RequestLimits
@@ -143,7 +144,7 @@ export async function startTestService(
   })
   const rootKey = options.on?.rootKey ?? randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
-  const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
+  const { now: real, advance } = clocks[options.clock ?? 'slow'](options.startAt)
   const installation = await markInstallation(database, {
     keyring,
     wanted: sandbox ? 'sandbox' : 'live',
@@ -279,14 +280,30 @@ export async function startTestService(
         },
         { timeout: 120_000 },
       )
+      const torn = await tornUsers(database)
       await deliveryDatabase.close()
       await database.close()
       await drop()
+      if (torn.length > 0) throw new Error(`parts of one thing without the others: ${torn.join(' ')}`)
       if (conformance.violations.length > 0) {
         throw new Error(`not as the description says:\n${conformance.violations.join('\n')}`)
       }
     },
   }
+}
+
+/**
+ * The users of whom a part is stored without what belongs to it. No check of the schema says so, because PostgreSQL would
+ * read it anew for each statement that writes.
+ */
+async function tornUsers(database: Database): Promise<string[]> {
+  const rows = await database.query<{ userid: string }>(sql`
+    select userid from users where version < 1 or prefill_count < 0 or userid = ''
+      or num_nonnulls(offer, offer_since, offer_version) not in (0, 3)
+      or num_nonnulls(pending_offer, pending_offer_at) not in (0, 2)
+      or num_nonnulls(swap_pairs, swap_at) not in (0, 2)
+      or num_nonnulls(cancel_at, cancel_requested_at, cancel_reason) not in (0, 3)`)
+  return rows.map(row => row.userid)
 }
 
 /** A person whom every offer of the demo catalogue admits. */

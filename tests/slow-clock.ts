@@ -2,7 +2,7 @@
 export type MovedClock = { readonly now: () => number; readonly advance: (ms: number) => void }
 
 /** Another clock, moved by an offset. */
-export function movedClock(now: () => number): MovedClock {
+function movedClock(now: () => number): MovedClock {
   let offset = 0
   return {
     now: () => now() + offset,
@@ -28,3 +28,10 @@ export function slowClock(startAt = ORDINARY_DAY): MovedClock {
   const began = machineTime()
   return movedClock(() => startAt + Math.floor((machineTime() - began) / SLOWNESS))
 }
+
+/** Real times by what a test needs of them. */
+export const clocks = {
+  slow: slowClock,
+  still: (startAt = ORDINARY_DAY) => movedClock(() => startAt),
+  machine: () => movedClock(() => Date.now()),
+} satisfies Record<string, (startAt?: number) => MovedClock>

@@ -158,6 +158,7 @@ test('a fault of our own is 500 internal and tells nothing but the request id', 
   const client = (await own.newPartner()).connect({ fetch })
   await own.database.script('alter table users rename to users_elsewhere')
   const refusal = await refusalOf(client.prefillUser({ userid: 'Zqcanary' }))
+  await own.database.script('alter table users_elsewhere rename to users')
   expect(refusal).toMatchObject({ status: 500, code: 'internal', errors: [] })
   expect(texts.at(-1)).not.toMatch(/users|relation|select|Zqcanary/)
   const failures = own.logged.filter(({ event }) => event === 'failure')

@@ -9,7 +9,7 @@ import { newDirectory, run } from './process.ts'
 
 // What is wrong with a file of members or with a bulk is answered alike: by the number of its line and a code.
 
-const service = forAllTests(() => startTestService({ clock: Date.now }))
+const service = forAllTests(() => startTestService({ clock: 'machine' }))
 const directory = forAllTests(async () => {
   const { path, remove } = await newDirectory()
   return { path, close: remove }

@@ -10,9 +10,9 @@ import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { familyTiers } from '../life/family-catalogue.ts'
 import { wholeRunTest } from '../long.ts'
-import { ada } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { run, runJson } from './process.ts'
-import { type SandboxPartner, startSandbox } from './sandbox.ts'
+import { commandsBeside, type SandboxPartner } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
@@ -34,7 +34,8 @@ async function write(name: string, catalogue: TestCatalogue): Promise<string> {
   return path
 }
 
-const sandbox = forAllTests(startSandbox)
+const service = forAllTests(() => startTestService({ clock: 'machine' }))
+const sandbox = forAllTests(() => commandsBeside(service))
 beforeAll(async () => {
   partner = await sandbox.newPartner()
   await partner.client.createUser({ ...ada, userid: 'holder', offername: 'low', benefits: ['books'] })

@@ -10,7 +10,7 @@ import { urlOf } from './database-url.ts'
 import { bin, root, run } from './process.ts'
 
 // By the clock of the commands.
-const service = forAllTests(() => startTestService({ clock: Date.now }))
+const service = forAllTests(() => startTestService({ clock: 'machine' }))
 
 test('a round by commands: file, answers, and the insurer’s own list beside what we say', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'feeds-'))

@@ -7,9 +7,10 @@ import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
 import { urlOf } from './database-url.ts'
 import { run, runJson } from './process.ts'
-import { startSandbox } from './sandbox.ts'
+import { commandsBeside } from './sandbox.ts'
 
-const sandbox = forAllTests(startSandbox)
+const own = forAllTests(() => startTestService({ clock: 'machine' }))
+const sandbox = forAllTests(() => commandsBeside(own))
 
 type Result = {
   taken: number
@@ -59,7 +60,7 @@ test('member numbers are kept sealed, and another number is a difference', async
 })
 
 test('members are charged from the month in which they move in, or from --charge-from; a dry run says what that comes to', async () => {
-  await using service = await startTestService({ clock: Date.now })
+  await using service = await startTestService({ clock: 'machine' })
   const today = new Date()
   const middle = (months: number) =>
     new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + months, 12, 15))
@@ -148,7 +149,7 @@ test('members are charged from the month in which they move in, or from --charge
 })
 
 test('the 200 members of the example move in, and go on after a database that did not keep up', async () => {
-  await using service = await startTestService({ clock: Date.now })
+  await using service = await startTestService({ clock: 'machine' })
   const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
   const { partnerId } = await service.newPartner()
   const example = fileURLToPath(new URL('../../examples/moving-in/members.csv', import.meta.url))

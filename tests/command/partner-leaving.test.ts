@@ -1,13 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { ada, demoCatalogue } from '../rig.ts'
+import { ada, demoCatalogue, startTestService } from '../rig.ts'
 import { type Created, clientOf, codeOf } from './place.ts'
 import { run, runJson, runRefused } from './process.ts'
-import { startSandbox } from './sandbox.ts'
+import { commandsBeside } from './sandbox.ts'
 
 test('a partner that leaves is exported, then deleted with everything that hung on it; others lose nothing', async () => {
-  const sandbox = await startSandbox(demoCatalogue)
+  await using service = await startTestService({ clock: 'machine' })
+  const sandbox = await commandsBeside(service, demoCatalogue)
   onTestFinished(sandbox.close)
   const { place, database } = sandbox
   const newPartner = (...words: string[]) => runJson<Created>(['partner', 'create', ...words], place)

@@ -4,12 +4,13 @@ import { clockOn } from '../../service/src/partners/partner.ts'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
-import { ada, demoCatalogue } from '../rig.ts'
+import { ada, demoCatalogue, startTestService } from '../rig.ts'
 import { codeOf } from './place.ts'
 import { runJson, runRefused } from './process.ts'
-import { type SandboxPartner, startSandbox } from './sandbox.ts'
+import { commandsBeside, type SandboxPartner } from './sandbox.ts'
 
-const sandbox = forAllTests(() => startSandbox(demoCatalogue))
+const service = forAllTests(() => startTestService({ clock: 'machine' }))
+const sandbox = forAllTests(() => commandsBeside(service, demoCatalogue))
 
 type Kept = { kind: string; keptuntil: string; records: { userid: string; content?: object }[] }
 type Certificate = { serviceid: string; erasedat: string; retained: Omit<Kept, 'records'>[] }

@@ -5,7 +5,7 @@ import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
 import { patientDatabase } from '../patient-database.ts'
-import { startTestService } from '../rig.ts'
+import type { TestService } from '../rig.ts'
 import { urlOf } from './database-url.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
 import { newDirectory, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
@@ -30,21 +30,15 @@ export type SandboxPartner = {
 /** The name dental is taken by another benefit in the demo catalogue, which each of them published first. */
 const catalogue = fileOf(lifeCatalogue).replaceAll('dental', 'teeth')
 
-/** Starts a sandbox in the process of the test, at a third of the work of `enrolment dev`; with another catalogue if it is given. */
-export async function startSandbox(given = catalogue): Promise<Sandbox> {
-  const service = await startTestService({ clock: Date.now })
+/**
+ * The operator's commands beside a service in the process of the test, at a third of the work of `enrolment dev`. They
+ * have published the catalogue of lives, or another that is given.
+ */
+export async function commandsBeside(service: TestService, given = catalogue): Promise<Sandbox> {
   await service.publish(given)
   const { path: cwd, remove } = await newDirectory()
   const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
-  const place = { cwd, env }
-  return {
-    ...besides(place, service.baseUrl),
-    database: service.database,
-    async close() {
-      await service[Symbol.asyncDispose]()
-      await remove()
-    },
-  }
+  return { ...besides({ cwd, env }, service.baseUrl), database: service.database, close: remove }
 }
 
 /** Starts `enrolment dev` on a fresh database, as a process of its own: with the keyring in a file, console, demo operator. */

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
-import { ada } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { run, runJson } from './process.ts'
-import { startSandbox } from './sandbox.ts'
+import { commandsBeside } from './sandbox.ts'
 
-const sandbox = forAllTests(startSandbox)
+const service = forAllTests(() => startTestService({ clock: 'machine' }))
+const sandbox = forAllTests(() => commandsBeside(service))
 const partner = forAllTests(() => sandbox.newPartner('--timezone', 'UTC'))
 /** The first of this month, and those of the two that follow. */
 const [month = '', next = ''] = [0, 1].map(months => {

@@ -1,15 +1,16 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { codeOf } from './place.ts'
 import { run, runJson } from './process.ts'
-import { type SandboxPartner, startSandbox } from './sandbox.ts'
+import { commandsBeside, type SandboxPartner } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 const soon = { timeout: 120_000, interval: 100 }
 
-const sandbox = forAllTests(startSandbox)
+const service = forAllTests(() => startTestService({ clock: 'machine' }))
+const sandbox = forAllTests(() => commandsBeside(service))
 let partner: SandboxPartner
 beforeAll(async () => {
   partner = await sandbox.newPartner('--timezone', 'America/Chicago')

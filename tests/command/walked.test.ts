@@ -92,7 +92,7 @@ const folder = new URL('walks/', import.meta.url)
 const names = readdirSync(folder).flatMap(file => /^([\w-]+)\.txt$/.exec(file)?.[1] ?? [])
 
 test.each(names)('commands answer in the walks of %s what is stored there', async name => {
-  await using service = await startTestService({ clock: () => Date.now(), catalogue: fileOf(lifeCatalogue) })
+  await using service = await startTestService({ clock: 'machine', catalogue: fileOf(lifeCatalogue) })
   const env =
     name === 'mistakes' ? {} : { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
   await expectWalked(new URL(`${name}.txt`, folder), async () =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DUE_KINDS, nextDue } from '../../service/src/console/due/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -147,6 +147,7 @@ describe('what is due to many people at one instant', () => {
 describe('what is due of one kind', () => {
   const other = forAllTests(() => service.newPartner({ timezone: 'America/New_York' }))
   // Two users of each kind, and two with a change of every kind, whose states are not those of one real person.
+  afterAll(() => service.database.query(sql`delete from users where partner_id = ${other.partnerId}`))
   beforeAll(async () => {
     const now = new Date(service.now())
     const soon = new Date(service.now() + 3 * 86_400_000)

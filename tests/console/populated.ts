@@ -4,12 +4,12 @@ import { vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import type { Role } from '../../service/src/operators/operator.ts'
 import { demoRound } from '../feeds/demo-round.ts'
-import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, demoCatalogue, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { consoleOf, newOperator, signIn } from './operator-browser.ts'
 
-/** A console over a partner that has something on every screen, and what must be seen by support alone. */
-export type PopulatedConsole = {
+/** What is on every screen of a console, and must be seen by support alone. */
+export type Populated = {
   readonly service: TestService
   readonly partner: TestPartner
   readonly otherPartner: TestPartner
@@ -35,12 +35,12 @@ export const CANARIES = [
   'evidence-canary',
 ] as const
 
-/** Starts one. Its endpoint refuses all that it gets, with words of its own, and an operator has worked there for a reason. */
-export async function startPopulatedConsole(): Promise<PopulatedConsole> {
-  const service = await startTestService({
-    console: true,
-    catalogue: demoCatalogue.replace('slots: 2', 'slots: 3'),
-  })
+/**
+ * Puts something on every screen of a service's console. The endpoint refuses all that it gets, with words of its own, and
+ * an operator has worked there for a reason.
+ */
+export async function populate(service: TestService): Promise<Populated> {
+  await service.publish(demoCatalogue.replace('slots: 2', 'slots: 3'))
   await service.publish(demoCatalogue)
   const partner = await service.newPartner({ name: 'Harbor Rides', retain: '7y' })
   const otherPartner = await service.newPartner({ name: 'Corner Bank' })
@@ -87,10 +87,7 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
     serviceid,
     waitingid,
     webhookid,
-    close: async () => {
-      await receiver.close()
-      await service[Symbol.asyncDispose]()
-    },
+    close: () => receiver.close(),
   }
 }
 

@@ -5,12 +5,14 @@ import { expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
+import { startTestService } from '../rig.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
-import { startPopulatedConsole } from './populated.ts'
+import { populate } from './populated.ts'
 import { openWalks, pathsOf, routesOf } from './walks.ts'
 
 describeInBrowser('admins in a browser, by keyboard alone', () => {
-  const populated = forAllTests(startPopulatedConsole)
+  const service = forAllTests(() => startTestService({ console: true }))
+  const populated = forAllTests(() => populate(service))
   const browser = forAllTests(launchBrowser)
   const { enter, looksRight, followLinks, actsOf, missedOf } = openWalks(populated, browser)
 
@@ -27,7 +29,7 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     await toEndpoint()
     await keyboard.send('Pause', why)
     await keyboard.send('Enable', why)
-    const today = new Date(populated.service.now())
+    const today = new Date(service.now())
     const day = today
       .toLocaleDateString('en-US', {
         timeZone: 'America/New_York',
@@ -66,7 +68,7 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     await keyboard.send('Enable', why)
 
     await populated.partner.client.eraseUser({ userid: 'userid-canary-2' })
-    await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
+    await page.goto(`${consoleOf(service)}/users/${populated.waitingid}`)
     await keyboard.follow(keyboard.link('Read them'))
     await looksRight(page)
     await keyboard.send('Show', why)
@@ -82,10 +84,10 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
       .getByText(/signed out/i)
       .first()
       .waitFor()
-    const { path } = await newOperator(populated.service, 'viewer')
-    await page.goto(consoleOf(populated.service) + path)
+    const { path } = await newOperator(service, 'viewer')
+    await page.goto(consoleOf(service) + path)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.waitForURL(`${consoleOf(populated.service)}/`)
+    await page.waitForURL(`${consoleOf(service)}/`)
     await context.close()
   })
 

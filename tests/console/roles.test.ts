@@ -6,14 +6,15 @@ import { expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { consoleOf } from './operator-browser.ts'
-import { CANARIES, startPopulatedConsole } from './populated.ts'
+import { CANARIES, populate } from './populated.ts'
 import { canariesIn, identifiersIn, openWalks, pathsOf, patternOf, routesOf } from './walks.ts'
 
 describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
-  const populated = forAllTests(startPopulatedConsole)
+  const service = forAllTests(() => startTestService({ console: true }))
+  const populated = forAllTests(() => populate(service))
   const browser = forAllTests(launchBrowser)
   const { enter, looksRight, followLinks, addressOf, findUser, act, actsOf, missedOf } = openWalks(
     populated,
@@ -60,7 +61,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
     // No answer repeats what the browser typed.
     expect(canariesIn(await texts())).toEqual([])
     expect(identifiersIn(await texts())).toEqual([])
-    const deeds = await deedsOf(populated.service, { operatorId })
+    const deeds = await deedsOf(service, { operatorId })
     expect(deeds.filter(({ result }) => result === 'refused').map(({ action }) => action)).toEqual(
       closed.map(path => `GET ${path}`),
     )
@@ -160,7 +161,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       await act(
         keyboard,
         'Move a date',
-        () => keyboard.type('Last day of cover', '12312026'),
+        () => keyboard.type('Last day of cover', '12312027'),
         'Ask a second person',
       )
       await decide('Refuse')
@@ -176,7 +177,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       await looksRight(page)
       await keyboard.send('Ask a second person', 'reason-canary letter')
       await decide('Do it')
-      await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
+      await page.goto(`${consoleOf(service)}/users/${populated.waitingid}`)
       await looksRight(page)
       const proof = await keyboard.download(keyboard.link('Certificate of erasure'))
       expect(await readFile(await proof.path(), 'utf8')).toContain(`service id ${populated.waitingid}`)

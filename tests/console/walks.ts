@@ -8,7 +8,7 @@ import { axe, violationsOf } from '../page/axe.ts'
 import { deedsOf } from './deeds.ts'
 import { type Keyboard, openKeyboard } from './keyboard.ts'
 import { consoleOf } from './operator-browser.ts'
-import { CANARIES, type PopulatedConsole, type SignedInPage, signInPage } from './populated.ts'
+import { CANARIES, type Populated, type SignedInPage, signInPage } from './populated.ts'
 
 const looks = [
   ['light', 768],
@@ -49,7 +49,7 @@ export type Walks = {
 }
 
 /** Opens the walks through one console. */
-export function openWalks(populated: PopulatedConsole, browser: Browser): Walks {
+export function openWalks(populated: Populated, browser: Browser): Walks {
   /** How often each address was opened or sent to, less the refusals. */
   const walked = new Map<string, number>()
   const count = (request: Request, by: 1 | -1) => {

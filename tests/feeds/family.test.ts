@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import type { PlainDate } from '../../service/src/calendar/calendar.ts'
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
@@ -13,19 +13,16 @@ import { heldEnrolment } from '../../service/src/membership/rules/state.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
 import { urlOf } from '../command/database-url.ts'
 import { run } from '../command/process.ts'
-import { forAllTests } from '../for-all-tests.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
 import { familyCatalogue } from '../life/family-catalogue.ts'
-import { ada, type TestPartner } from '../rig.ts'
+import { ada } from '../rig.ts'
 import { insuredCatalogue, startFeeds } from './stage.ts'
 
 const catalogue = insuredCatalogue(familyCatalogue)
 const stage = forAllTests(() => startFeeds({ catalogue }))
 const MINUTE = 60_000
 const DAY = 86_400_000
-let partner: TestPartner
-beforeEach(async () => {
-  partner = await stage.service.newPartner()
-})
+const partner = forEachTest(() => stage.service.newPartner())
 
 const columns = [
   ...['line', 'action', 'userid', 'who', 'firstname', 'benefit', 'startson', 'endson'],

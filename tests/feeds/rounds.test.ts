@@ -1,17 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
-import { forAllTests } from '../for-all-tests.ts'
-import { ada, type TestPartner } from '../rig.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { ada } from '../rig.ts'
 import { startFeeds } from './stage.ts'
 
 const stage = forAllTests(startFeeds)
 const MINUTE = 60_000
 const DAY = 86_400_000
-let partner: TestPartner
-beforeEach(async () => {
-  partner = await stage.service.newPartner()
-})
+const partner = forEachTest(() => stage.service.newPartner())
 
 async function create(userid: string, lastname: string): Promise<void> {
   await partner.client.createUser({

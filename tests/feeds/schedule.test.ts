@@ -1,19 +1,16 @@
 import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openFeedSchedule } from '../../service/src/feeds/schedule.ts'
-import { forAllTests } from '../for-all-tests.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
 import { timesOf } from '../long.ts'
-import { ada, type TestPartner } from '../rig.ts'
+import { ada } from '../rig.ts'
 import { startFeeds } from './stage.ts'
 
 const stage = forAllTests(startFeeds)
 const DAY = 86_400_000
-let partner: TestPartner
-beforeEach(async () => {
-  partner = await stage.service.newPartner()
-})
+const partner = forEachTest(() => stage.service.newPartner())
 const person = { ...ada, state: 'NY' as const, offername: 'mid', benefits: ['art'] }
 
 /** A schedule that hands files over to a command, and what it reported. */

@@ -48,9 +48,9 @@ const answers = {
 export async function startFeeds(
   more: { readonly console?: true; readonly startAt?: number; readonly catalogue?: string } = {},
 ) {
-  const { startAt = Date.UTC(2027, 4, 12, 15), ...options } = more
   // Two calls have one instant unless a test moves the clock: a day of cover is not a millisecond by chance.
-  const service = await startTestService({ clock: () => startAt, catalogue: insuredCatalogue(), ...options })
+  const still = { startAt: Date.UTC(2027, 4, 12, 15), clock: 'still' } as const
+  const service = await startTestService({ ...still, catalogue: insuredCatalogue(), ...more })
   const { database, keyring, now: real } = service
   const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
   const workspace = { database, keyring, real, installation }

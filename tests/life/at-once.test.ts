@@ -1,13 +1,16 @@
 // @prism
 
 import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { startSecondService } from '../second-service.ts'
-import { partner, setStage, stage } from './stage.ts'
+import { lives, newStagePartner } from './stage.ts'
 
-setStage('one')
+const service = forAllTests(() => startTestService(lives))
+const partner = forAllTests(() => newStagePartner(service))
 
 test('two operations on one user at once, at two services: one after the other, no update is lost', async () => {
-  const second = await startSecondService(stage.service)
+  const second = await startSecondService(service)
   try {
     const there = partner.connect({ baseUrl: second.address })
     const here = partner.client

@@ -1,19 +1,20 @@
 import { beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
-import { refusal, type StagePartner, startStage } from './stage.ts'
+import { lives, newStagePartner, refusal, type StagePartner } from './stage.ts'
 
-const stage = forAllTests(() => startStage('2026-10-20T12:00'))
+const service = forAllTests(() => startTestService(lives))
 let partner: StagePartner
 beforeEach(async () => {
   await publish(lifeCatalogue)
-  partner = await stage.newPartner('America/New_York')
+  partner = await newStagePartner(service)
 })
 const boundary = '2026-11-01T04:00:00.000Z'
 async function publish(catalogue: TestCatalogue) {
-  await stage.service.publish(fileOf(catalogue))
+  await service.publish(fileOf(catalogue))
   // The service looks for a newer version after a second.
-  stage.service.advance(1000)
+  service.advance(1000)
 }
 function without(kind: 'offers' | 'benefits', name: string): TestCatalogue {
   return {

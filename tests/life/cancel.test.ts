@@ -1,9 +1,12 @@
 // @prism
 
 import { expect, test } from 'vitest'
-import { partner, refusal, setStage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 test('by default it takes effect at the end of the period, and a repeat gives the same answer', async () => {
   await partner.create('calm', { benefits: ['art'] })

@@ -1,12 +1,10 @@
-import { afterEach, expect, test } from 'vitest'
-import { type Stage, startStage } from './stage.ts'
-
-let stage: Stage
-afterEach(() => stage[Symbol.asyncDispose]())
+import { expect, test } from 'vitest'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner } from './stage.ts'
 
 test('moves forward only, per partner, and applies everything due on the way', async () => {
-  stage = await startStage('2026-10-20T12:00')
-  const [one, two] = [await stage.newPartner('America/New_York'), await stage.newPartner('America/New_York')]
+  await using service = await startTestService(lives)
+  const [one, two] = [await newStagePartner(service), await newStagePartner(service)]
   for (const partner of [one, two]) {
     await partner.create('u', { offername: 'mid', benefits: ['art'] })
     await partner.client.changeOffer({ userid: 'u', offername: 'low' })
@@ -32,9 +30,9 @@ test('moves forward only, per partner, and applies everything due on the way', a
 })
 
 test('in production it does not exist', async () => {
-  stage = await startStage('2026-10-20T12:00', { sandbox: false })
-  const partner = await stage.newPartner()
-  const answer = await fetch(`${stage.service.baseUrl}/sandbox/clock`, {
+  await using service = await startTestService({ ...lives, sandbox: false })
+  const partner = await newStagePartner(service)
+  const answer = await fetch(`${service.baseUrl}/sandbox/clock`, {
     method: 'POST',
     headers: { authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
     body: JSON.stringify({ advanceto: '2026-11-15T00:00:00.000Z' }),

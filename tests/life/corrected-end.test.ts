@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { type Correcting, openCorrections } from './corrections.ts'
-import { partner, setStage, stage } from './stage.ts'
+import { lives, newStagePartner } from './stage.ts'
 
 // An operator's decision about the end of a benefit holds, whatever the person's data and the partner's requests do
 // meanwhile: both can be taken back "as if it had not been" (contract §7), and then the operator's end is there again.
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 const userid = 'u'
 /** The last day of cover is November 20, in America/New_York. */
@@ -14,7 +17,7 @@ const boundary = '2026-11-01T04:00:00.000Z'
 
 async function correct(op: Correcting) {
   const place = { partnerId: partner.partnerId, zone: 'America/New_York' }
-  expect(await openCorrections(stage.service, place)(userid, op)).toEqual({})
+  expect(await openCorrections(service, place)(userid, op)).toEqual({})
 }
 async function endOfDental() {
   const { benefits } = await partner.get(userid)

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { partner, setStage } from './stage.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner } from './stage.ts'
 
-setStage('one')
+const service = forAllTests(() => startTestService(lives))
+const partner = forAllTests(() => newStagePartner(service))
 
 describe('a user created for a later date', () => {
   test('is active at once, the offer in force from the first instant of the date in the zone', async () => {

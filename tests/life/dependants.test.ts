@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { refusalOf } from '../api/refusal.ts'
-import { partner, setStage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner } from './stage.ts'
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' } as const
 const child = {

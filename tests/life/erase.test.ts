@@ -4,9 +4,12 @@ import { expect, test } from 'vitest'
 import { inEachCell } from '../../service/src/db/by-cell.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
-import { partner, refusal, setStage, stage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 test('ends what is in force with the events of an immediate cancel, then user_erased; asked again: the same', async () => {
   const { client } = partner
@@ -30,7 +33,7 @@ test('ends what is in force with the events of an immediate cancel, then user_er
 
 test('nothing in clear tells who an erased user was; its events leave log and replay once nothing waits', async () => {
   const { client, partnerId } = partner
-  const { database } = stage.service
+  const { database } = service
   const userid = 'ada.lovelace@canary.example'
   await partner.create(userid, { benefits: ['art'] })
   await client.cancelUser({ userid, reason: 'deceased' })
@@ -52,9 +55,9 @@ test('nothing in clear tells who an erased user was; its events leave log and re
     }
     return texts.join('\n')
   }
-  await inEachCell(database, cell => cleanUpWebhooks(cell, stage.service.now()))
+  await inEachCell(database, cell => cleanUpWebhooks(cell, service.now()))
   expect((await partner.names(userid)).at(-1)).toBe('user_erased')
-  await inEachCell(database, cell => cleanUpWebhooks(cell, stage.service.now() + 86_400_000))
+  await inEachCell(database, cell => cleanUpWebhooks(cell, service.now() + 86_400_000))
   const left = await dumped()
   expect(left).toContain(serviceid)
   expect(left).not.toContain('canary.example')
@@ -107,7 +110,7 @@ test('nothing that could be opened stays; that and when something changed does',
   await client.prefillUser({ userid: 'u', firstname: 'Ada' })
   await client.eraseUser({ userid: 'u' })
   const count = async (query: ReturnType<typeof sql>) =>
-    (await stage.service.database.query<{ count: number }>(query))[0]?.count
+    (await service.database.query<{ count: number }>(query))[0]?.count
   expect(await count(sql`select count(*) as count from data_keys where partner_id = ${partnerId}`)).toBe(0)
   expect(await count(sql`select count(*) as count from sealed_records where partner_id = ${partnerId}`)).toBe(
     0,

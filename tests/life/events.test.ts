@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { type EventName, eventNames } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { type Correcting, openCorrections } from './corrections.ts'
-import { partner, person, setStage, stage } from './stage.ts'
+import { lives, newStagePartner, person } from './stage.ts'
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 const userid = 'u'
 const start = '2026-10-20T12:00:00.000Z'
@@ -51,7 +54,7 @@ function enrol(name: string, consents: { name: string; version: string }[] = [])
 /** As an operator does; fails when it is refused. */
 async function correct(op: Correcting) {
   const place = { partnerId: partner.partnerId, zone: 'America/New_York' }
-  expect(await openCorrections(stage.service, place)(userid, op)).toEqual({})
+  expect(await openCorrections(service, place)(userid, op)).toEqual({})
 }
 function decline(name: string) {
   return partner.client.declineBenefit({ userid, name })
@@ -395,7 +398,7 @@ test.each(rows)('$what', async ({ given, when, told }) => {
   const before = await readLog()
   await when()
   // Reading again, or applying due changes again, raises nothing twice.
-  await stage.service.service().runDue()
+  await service.service().runDue()
   await partner.client.getUser({ userid }).catch(() => {})
   const events = (await readLog()).slice(before.length)
   const serviceid = await serviceidOf()
@@ -412,7 +415,7 @@ test.each(rows)('$what', async ({ given, when, told }) => {
 })
 
 async function serviceidOf(): Promise<string | undefined> {
-  const [row] = await stage.service.database.query<{ service_id: string }>(
+  const [row] = await service.database.query<{ service_id: string }>(
     sql`select service_id from users where partner_id = ${partner.partnerId}`,
   )
   return row?.service_id
@@ -449,7 +452,7 @@ test('every event of the contract was raised above, but those of an insurer’s 
 })
 
 test('no event holds personal data, and each body is exactly as documented', async () => {
-  const stored = await stage.service.database.query<{ body: Buffer; row: string }>(
+  const stored = await service.database.query<{ body: Buffer; row: string }>(
     sql`select body, to_jsonb(events)::text as row from events`,
   )
   expect(stored.length).toBeGreaterThan(100)

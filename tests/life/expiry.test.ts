@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
 import { newVisitor, type Visitor } from '../page/visitor.ts'
-import { partner, refusal, setStage, stage } from './stage.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
 // Data that lapses by itself: prefills, drafts of a registration, and the keys of writes.
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 const userid = 'u'
 // 90 times 24 hours after October 20, 12:00.
 const lapse = '2027-01-18T12:00:00.000Z'
@@ -12,7 +15,7 @@ const before = '2027-01-18T11:59:59.999Z'
 
 async function documents(): Promise<string[]> {
   return (
-    await stage.service.database.query<{ kind: string }>(
+    await service.database.query<{ kind: string }>(
       sql`select kind from sealed_records where partner_id = ${partner.partnerId} order by kind`,
     )
   ).map(row => row.kind)
@@ -21,7 +24,7 @@ async function documents(): Promise<string[]> {
 /** A person on the registration page who has answered with another name. */
 async function openPage(): Promise<Visitor> {
   const { linkurl } = await partner.client.createLinkToken({ userid, offername: 'low' })
-  const visitor = newVisitor(stage.service.baseUrl)
+  const visitor = newVisitor(service.baseUrl)
   await visitor.get(linkurl ?? '')
   await visitor.post(linkurl ?? '')
   return visitor
@@ -97,13 +100,13 @@ test('a cancel that takes effect ends links and sessions, though the schedule ha
   await partner.client.cancelUser({ userid })
   const mint = async () =>
     (await partner.client.createLinkToken({ userid, purpose: 'benefits' })).linkurl ?? ''
-  const visitor = newVisitor(stage.service.baseUrl)
+  const visitor = newVisitor(service.baseUrl)
   await visitor.get(await mint())
   expect((await visitor.post(await mint())).status).toBe(200)
   const [seen, pressed] = [await mint(), await mint()]
   await partner.lateTo('2026-11-01T04:00')
   expect((await visitor.get('/register/overview')).status).toBe(401)
-  const stranger = newVisitor(stage.service.baseUrl)
+  const stranger = newVisitor(service.baseUrl)
   expect((await stranger.get(seen)).status).toBe(410)
   expect((await stranger.post(pressed)).status).toBe(410)
   // A link that is minted after the cancel took effect outlives its late application.
@@ -120,9 +123,9 @@ test('a key is free after 24 hours, one of a prefill when 90 days have passed si
   const update = (phone: string) => client.updateUser({ userid, phone }, { idempotencyKey: 'k' })
   await update('3055550199')
   const again = () => client.prefillUser({ userid: 'other', firstname: 'Ada' }, { idempotencyKey: 'k' })
-  stage.service.advance(24 * 3_600_000 - 1)
+  service.advance(24 * 3_600_000 - 1)
   expect(await refusal(update('3055550198'))).toBe('409 idempotency_key_reused')
-  stage.service.advance(1)
+  service.advance(1)
   await update('3055550198')
   // A day has also passed for the partner.
   await partner.to(before)
@@ -135,20 +138,17 @@ test('a key is free after 24 hours, one of a prefill when 90 days have passed si
 test("a member's draft lives 90 days from its last write; links and sessions are kept for 30", async () => {
   await partner.create(userid)
   const { linkurl } = await partner.client.createLinkToken({ userid, purpose: 'benefits' })
-  const visitor = newVisitor(stage.service.baseUrl)
+  const visitor = newVisitor(service.baseUrl)
   await visitor.get(linkurl ?? '')
   await visitor.post(linkurl ?? '')
   await visitor.post('/register/benefits', { benefit: 'art' })
   const sessions = async () =>
-    (
-      await stage.service.database.query(
-        sql`select 1 from page_sessions where partner_id = ${partner.partnerId}`,
-      )
-    ).length
+    (await service.database.query(sql`select 1 from page_sessions where partner_id = ${partner.partnerId}`))
+      .length
   /** Clean-up runs every few minutes. */
   const laterBy = async (ms: number) => {
-    stage.service.advance(ms)
-    await stage.service.service().runDue()
+    service.advance(ms)
+    await service.service().runDue()
   }
   await laterBy(29 * 86_400_000)
   expect([await documents(), await sessions()]).toEqual([['draft', 'profile'], 1])

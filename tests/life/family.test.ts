@@ -1,23 +1,18 @@
 // @databases citus stock
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { refusalOf } from '../api/refusal.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { fileOf, type TestBenefit, type TestCatalogue } from './catalogue.ts'
 import { openCorrections } from './corrections.ts'
 import { familyCatalogue, familyTiers } from './family-catalogue.ts'
-import { type Stage, type StagePartner, startStage } from './stage.ts'
+import { lives, newStagePartner, type StagePartner } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00', { catalogue: familyCatalogue })
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+const service = forAllTests(() => startTestService({ ...lives, catalogue: fileOf(familyCatalogue) }))
+const partner = forEachTest(() => newStagePartner(service))
 
 const userid = 'u'
 type Named = NonNullable<Parameters<Client['createUser']>[0]['dependants']>[number]
@@ -450,7 +445,7 @@ test('the days of each stand in the table, and go with an erasure', async () => 
   await cover('dental', [second ?? ''])
   await partner.to('2026-11-05T12:00')
   const days = () =>
-    stage.service.database.query<{ id: string; ends_at: number | null }>(sql`
+    service.database.query<{ id: string; ends_at: number | null }>(sql`
       select dependant_id as id, ends_at from covered_dependants where partner_id = ${partner.partnerId} order by place`)
   expect(await days()).toEqual([
     { id: first, ends_at: Date.parse(november) },
@@ -463,12 +458,12 @@ test('the days of each stand in the table, and go with an erasure', async () => 
 describe('a statement', () => {
   const linesOf = async (month: string) => (await partner.client.listStatementLines({ month })).lines
   const dentalOf = async (month: string) => (await linesOf(month)).find(({ name }) => name === 'dental')
-  const csvOf = async (month: string) => {
+  const csvOf = async (month: string, of: StagePartner = partner) => {
     const headers = {
-      ...{ authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
+      ...{ authorization: `Bearer ${await of.token()}`, 'x-api-key': of.apiKey },
       accept: 'text/csv',
     }
-    const answer = await fetch(`${stage.service.baseUrl}/statements/${month}/lines`, { headers })
+    const answer = await fetch(`${service.baseUrl}/statements/${month}/lines`, { headers })
     return (await answer.text()).split('\r\n')
   }
 
@@ -499,7 +494,7 @@ describe('a statement', () => {
   test('of a final month is corrected by an adjustment, when somebody is told to have died before it', async () => {
     const [dependant = ''] = await createWith([ofDental(grace)])
     await partner.to('2026-12-09T12:00')
-    const correct = openCorrections(stage.service, { ...partner, zone: 'America/New_York' })
+    const correct = openCorrections(service, { ...partner, zone: 'America/New_York' })
     expect(await correct(userid, { op: 'lastcovered', b: 'dental', dependant, days: -45 })).toEqual({})
     expect((await partner.client.listStatements({})).statements.map(({ status }) => status)).toEqual([
       'open',
@@ -521,8 +516,8 @@ describe('a statement', () => {
     })
     const single = other(({ name }) => ({ name, cost: priced(900), premium: priced(1) }))
     const publish = async (catalogue: TestCatalogue) => {
-      await stage.service.publish(fileOf(catalogue))
-      stage.service.advance(2000)
+      await service.publish(fileOf(catalogue))
+      service.advance(2000)
     }
     await publish(single)
     const [spouse = ''] = await createWith([grace])
@@ -553,9 +548,8 @@ describe('a statement', () => {
     await partner.client.eraseUser({ userid })
     expect(await dentalOf('2026-11')).toMatchObject({ userid: '', tier: 'family', personcents: 3000 })
     await partner.create('alone', { offername: 'bare' })
-    const other = await stage.newPartner('America/New_York')
+    const other = await newStagePartner(service)
     await other.create('alone', { offername: 'bare' })
-    partner = other
-    expect((await csvOf('2026-10'))[0]?.split(',').at(-1)).toBe('days')
+    expect((await csvOf('2026-10', other))[0]?.split(',').at(-1)).toBe('days')
   })
 })

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import type { TestService } from '../rig.ts'
 import { monthAfter } from './catalogue-rules.ts'
 import { compareTiles } from './compare-tiles.ts'
 import { openCorrections } from './corrections.ts'
@@ -8,7 +9,7 @@ import type { Command, Op, Step } from './life-commands.ts'
 import { expectMonthsToAddUp } from './months-add-up.ts'
 import { held, type Life, look, never, newLife, pass } from './reference-model.ts'
 import { act } from './reference-requests.ts'
-import { person, type Stage, type StagePartner } from './stage.ts'
+import { newStagePartner, person, type StagePartner } from './stage.ts'
 
 /** Two partners whose users live in the service and in the reference model at once. */
 export type World = {
@@ -23,6 +24,7 @@ export type World = {
 type UserName = Command['user']
 type Place = {
   readonly zone: string
+  readonly real: () => number
   readonly partner: StagePartner
   readonly lives: Record<UserName, Life>
   readonly serviceids: Map<string, string>
@@ -39,19 +41,20 @@ type Place = {
  * raised.
  */
 export async function openWorld(
-  stage: Stage,
+  service: TestService,
   zones: readonly string[],
   count: (name: string) => void,
 ): Promise<World> {
   const places: Place[] = await Promise.all(
     zones.map(async zone => {
-      const partner = await stage.newPartner(zone)
+      const partner = await newStagePartner(service, zone)
       return {
         zone,
+        real: service.now,
         partner,
         lives: { u1: newLife(zone), u2: newLife(zone) },
         serviceids: new Map(),
-        correct: openCorrections(stage.service, { partnerId: partner.partnerId, zone }),
+        correct: openCorrections(service, { partnerId: partner.partnerId, zone }),
         count,
         offset: 0,
         isLate: false,
@@ -61,16 +64,16 @@ export async function openWorld(
   return {
     async step(one) {
       // Less than the lifetime of the service's memory, so the service answers from memory here too.
-      vi.setSystemTime(Date.now() + 100)
+      service.advance(100)
       const place = places[one.partner]
       if (!place) throw new Error('no such partner')
-      if (one.op === 'restart') await stage.service.restart()
+      if (one.op === 'restart') await service.restart()
       else if (one.op === 'clock') await moveClock(place, one)
       else count((await askBoth(place, one)) ?? one.op)
       if (one.op === 'restart' || one.op === 'clock') count(one.op)
     },
     async moves() {
-      const rows = await stage.service.database.query<{ name: string }>(sql`
+      const rows = await service.database.query<{ name: string }>(sql`
         select distinct case line ->> 'what' when 'user' then 'user ' else '' end
           || coalesce(line ->> 'from', 'new') || '>' || (line ->> 'to') as name
         from history cross join lateral jsonb_array_elements(lines) as line
@@ -80,20 +83,19 @@ export async function openWorld(
     },
     async months() {
       let adjustments = 0
-      for (const { partner } of places)
-        adjustments += await expectMonthsToAddUp(stage.service, partner.partnerId)
+      for (const { partner } of places) adjustments += await expectMonthsToAddUp(service, partner.partnerId)
       return adjustments
     },
   }
 }
 
 function nowAt(place: Place): number {
-  return Date.now() + place.offset
+  return place.real() + place.offset
 }
 
 async function moveClock(place: Place, clock: Command & { op: 'clock' }): Promise<void> {
   const to = target(clock, place, nowAt(place))
-  place.offset = to - Date.now()
+  place.offset = to - place.real()
   const timestamp = new Date(to).toISOString()
   if (clock.late) await place.partner.lateTo(timestamp)
   else await place.partner.to(timestamp)

@@ -3,15 +3,17 @@ import { afterAll, expect, test } from 'vitest'
 import { eventNames } from '../../contract/src/index.ts'
 import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/history.ts'
 import { everydayOr, isLong, wholeRunTest } from '../long.ts'
+import { startTestService, type TestService } from '../rig.ts'
+import { fileOf } from './catalogue.ts'
 import { type Command, fiftyCommands, type Step, stepNames, twoZones } from './life-commands.ts'
 import { openWorld } from './life-world.ts'
 import { pricedLives } from './months-add-up.ts'
-import { type Stage, startStage } from './stage.ts'
+import { lives } from './stage.ts'
 
 // Twenty lives for each of two seeds, and those below that are written out, still meet all that the last test asks for.
 const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, isLong ? 75 : 20))
 
-const LIVES_ON_A_STAGE = 15
+const LIVES_OF_A_DATABASE = 15
 
 /** A partner's ping, notices about endpoints, and the answers of an insurer. */
 const raisedElsewhere = new Set<string>([
@@ -30,17 +32,17 @@ const raisedElsewhere = new Set<string>([
  * refusal and see every event. A file has few seeds, so that files run side by side.
  */
 export function testSeeds(seeds: readonly number[]): void {
-  let stage: Stage | undefined
-  let lives = 0
+  let service: TestService | undefined
+  let lived = 0
   const done: Record<string, number> = {}
   const moved = new Set<string>()
-  afterAll(() => stage?.[Symbol.asyncDispose]())
+  afterAll(() => service?.[Symbol.asyncDispose]())
   // A restart handles every partner in the database: with only one database each life would cost more than the last.
-  const freshEnough = async (): Promise<Stage> => {
-    if (stage && lives % LIVES_ON_A_STAGE !== 0) return stage
-    await stage?.[Symbol.asyncDispose]()
-    stage = await startStage('2026-10-20T12:00', { catalogue: pricedLives })
-    return stage
+  const freshEnough = async (): Promise<TestService> => {
+    if (service && lived % LIVES_OF_A_DATABASE !== 0) return service
+    await service?.[Symbol.asyncDispose]()
+    service = await startTestService({ ...lives, catalogue: fileOf(pricedLives) })
+    return service
   }
 
   /** Runs the commands, and records what was done and what moved. */
@@ -48,7 +50,7 @@ export function testSeeds(seeds: readonly number[]): void {
     const world = await openWorld(await freshEnough(), zones, name => {
       done[name] = (done[name] ?? 0) + 1
     })
-    lives += 1
+    lived += 1
     for (const one of commands) await world.step(one)
     for (const name of await world.moves()) moved.add(name)
     done['adjustment'] = (done['adjustment'] ?? 0) + (await world.months())

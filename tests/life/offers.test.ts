@@ -1,9 +1,12 @@
 // @prism
 
 import { describe, expect, test } from 'vitest'
-import { partner, reasons, refusal, setStage, stage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, reasons, refusal } from './stage.ts'
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 const boundary = '2026-11-01T04:00:00.000Z'
 const gold = [{ name: 'gold', version: 'v1' }]
 
@@ -157,7 +160,7 @@ describe('an immediate downgrade', () => {
       errors: [{ field: 'previewid', code: 'required' }],
     })
     const { previewid, expiresat, ...promised } = await client.previewOfferChange(wish)
-    expect(expiresat).toBe(new Date(stage.service.now() + 15 * 60_000).toISOString())
+    expect(expiresat).toBe(new Date(service.now() + 15 * 60_000).toISOString())
     expect(await partner.get('u')).toMatchObject({ currentofferdetails: { offer: 'top' } })
     expect(await client.changeOffer({ ...wish, previewid })).toEqual(promised)
     expect(promised).toMatchObject({
@@ -178,7 +181,7 @@ describe('an immediate downgrade', () => {
     expect(await stale(first.previewid)).toBe('422 preview_stale')
     expect(await stale('made-up')).toBe('422 preview_stale')
     const second = await client.previewOfferChange(wish)
-    stage.service.advance(15 * 60_000)
+    service.advance(15 * 60_000)
     expect(await stale(second.previewid)).toBe('422 preview_stale')
     const other = await partner.client.previewOfferChange({ ...wish, effective: 'nextperiod' })
     expect(await stale(other.previewid)).toBe('422 preview_stale')
@@ -190,13 +193,13 @@ describe('an immediate downgrade', () => {
     await partner.create('u', { offername: 'mid', benefits: ['art'] })
     await partner.to('2026-12-24T12:00')
     const { previewid, expiresat } = await client.previewOfferChange(wish)
-    expect(expiresat).toBe(new Date(stage.service.now() + 15 * 60_000).toISOString())
+    expect(expiresat).toBe(new Date(service.now() + 15 * 60_000).toISOString())
     await partner.to('2026-12-25T12:00')
     expect(await client.changeOffer({ ...wish, previewid })).toMatchObject({ pendingoffer: null })
   })
 
   test('of another partner or user holds for nobody else', async () => {
-    const other = await stage.newPartner('America/New_York')
+    const other = await newStagePartner(service)
     const wish = { userid: 'u', offername: 'low', effective: 'immediate' } as const
     await partner.create('u', { offername: 'mid' })
     await other.create('u', { offername: 'mid' })

@@ -1,30 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { lifeCatalogue } from './catalogue.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { fileOf, lifeCatalogue } from './catalogue.ts'
 import { lifeOperations, prepare, requests } from './requests.ts'
-import { type Stage, type StagePartner, startStage } from './stage.ts'
+import { lives, newStagePartner, type StagePartner } from './stage.ts'
 
 // Every change of a user is on record with the credential and the request that caused it.
-
-let stage: Stage
-beforeAll(async () => {
-  const benefits = lifeCatalogue.benefits.map(one => {
-    if (one.name === 'home') return { ...one, beneficiaries: 'optional' as const }
-    return one.name === 'art' ? { ...one, covers: { spouse: {} }, tiers } : one
-  })
-  stage = await startStage('2026-10-20T12:00', { catalogue: { ...lifeCatalogue, benefits } })
-})
-afterAll(() => stage[Symbol.asyncDispose]())
 
 const free = { cost: { cents: 0, per: 'month' as const } }
 const tiers = [
   { tier: 'me', who: [], ...free },
   { tier: 'mespouse', who: ['spouse' as const], ...free },
 ]
+const benefits = lifeCatalogue.benefits.map(one => {
+  if (one.name === 'home') return { ...one, beneficiaries: 'optional' as const }
+  return one.name === 'art' ? { ...one, covers: { spouse: {} }, tiers } : one
+})
+const catalogue = fileOf({ ...lifeCatalogue, benefits })
+const service = forAllTests(() => startTestService({ ...lives, catalogue }))
+
 const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' } as const
 /** Creates a user with a spouse whom a benefit covers. */
 function makeFamily(partner: StagePartner, userid: string) {
@@ -88,14 +87,14 @@ describe('a change of a user is on record with credential and request', () => {
   })
 
   test.each(ofUsers)('%s', async id => {
-    const partner = await stage.newPartner('America/New_York')
+    const partner = await newStagePartner(service)
     let requestId = ''
     const client = partner.connect({
       onResponse: response => {
         requestId = response.requestId ?? ''
       },
     })
-    const { database } = stage.service
+    const { database } = service
     const [credential] = await database.query<{ credential_id: string }>(sql`
       select credential_id from credentials where partner_id = ${partner.partnerId} and kind = 'client_secret'`)
     await recipes[id]?.prepare(partner, 'u')
@@ -108,11 +107,11 @@ describe('a change of a user is on record with credential and request', () => {
 })
 
 test('what is due is done by the schedule, and no actor stands behind it', async () => {
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   await partner.create('u', { benefits: ['art'] })
   await partner.client.swapBenefits({ userid: 'u', add: ['care'], remove: ['art'] })
   await partner.to('2026-11-01T04:00')
-  const rows = await stage.service.database.query<Row>(sql`
+  const rows = await service.database.query<Row>(sql`
     select who, actor, request_id from history where partner_id = ${partner.partnerId} order by version`)
   expect(rows.at(-1)).toEqual({ who: 'schedule', actor: null, request_id: null })
 })

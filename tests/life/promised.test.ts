@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { partner, setStage, type Wire } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, type Wire } from './stage.ts'
 
 // A preview, or the answer to a change, promises what then happens; and an undone change leaves no effect.
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 const userid = 'u'
 const boundary = '2026-11-01T04:00:00.000Z'
 function signed(name: string) {

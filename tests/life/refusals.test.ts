@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { errors, type Operation, operations } from '../../contract/src/index.ts'
-import { lifeCatalogue } from './catalogue.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { fileOf, lifeCatalogue } from './catalogue.ts'
 import { type LifeOperation, lifeOperations, makeActive, prepare, requests } from './requests.ts'
-import { type Stage, type StagePartner, startStage } from './stage.ts'
+import { lives, newStagePartner } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  const shut = { fixed: [], selectable: ['art'], slots: 1, availability: { until: '2026-01-01' } }
-  stage = await startStage('2026-10-20T12:00', {
-    catalogue: { ...lifeCatalogue, offers: [...lifeCatalogue.offers, { offer: 'shut', rank: 40, ...shut }] },
-  })
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+const shut = { fixed: [], selectable: ['art'], slots: 1, availability: { until: '2026-01-01' } }
+const offers = [...lifeCatalogue.offers, { offer: 'shut', rank: 40, ...shut }]
+const catalogue = fileOf({ ...lifeCatalogue, offers })
+const service = forAllTests(() => startTestService({ ...lives, catalogue }))
+const partner = forEachTest(() => newStagePartner(service))
 
 const userid = 'u'
 type Provoke = (operation: LifeOperation) => Promise<unknown>

@@ -1,9 +1,12 @@
 // @prism
 
 import { expect, test } from 'vitest'
-import { partner, refusal, setStage } from './stage.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
-setStage('one')
+const service = forAllTests(() => startTestService(lives))
+const partner = forAllTests(() => newStagePartner(service))
 
 test('a pending cancel is undone as if it had not been; what it dropped stays dropped', async () => {
   const { client } = partner

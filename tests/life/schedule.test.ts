@@ -8,10 +8,11 @@ import { markInstallation } from '../../service/src/installation.ts'
 import { openErasureList } from '../../service/src/membership/erasure-list/list.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers } from '../hold-users.ts'
+import { startTestService } from '../rig.ts'
 import { startSecondService } from '../second-service.ts'
-import { type StagePartner, startStage } from './stage.ts'
+import { lives, newStagePartner, type StagePartner } from './stage.ts'
 
-const stage = forAllTests(() => startStage('2026-10-20T12:00'))
+const service = forAllTests(() => startTestService(lives))
 
 async function swapAll(partner: StagePartner, count: number) {
   const userids = Array.from({ length: count }, (_, index) => `u${index}`)
@@ -26,7 +27,7 @@ async function swapAll(partner: StagePartner, count: number) {
 
 /** Adds users like one: its row is copied; due changes do not need the data key. */
 async function copyUser(partner: StagePartner, userid: string, count: number): Promise<void> {
-  await stage.service.database.query(sql`
+  await service.database.query(sql`
     insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since,
       offer_version, offer_in_force, due_at)
     select partner_id, gen_random_uuid(), 'copy' || n, status, created_at, updated_at, offer, '2026-11-01T04:00Z',
@@ -35,19 +36,19 @@ async function copyUser(partner: StagePartner, userid: string, count: number): P
 }
 
 async function countOf(partner: StagePartner, eventname: string): Promise<number> {
-  const [row] = await stage.service.database.query<{ count: number }>(sql`
+  const [row] = await service.database.query<{ count: number }>(sql`
     select count(*) as count from events where partner_id = ${partner.partnerId} and eventname = ${eventname}`)
   return row?.count ?? 0
 }
 
 test('two services on one database apply a due change once', async () => {
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   const userids = await swapAll(partner, 60)
-  const { database } = stage.service
-  const second = await startSecondService(stage.service)
+  const { database } = service
+  const second = await startSecondService(service)
   try {
     await partner.lateTo('2026-11-01T04:00')
-    await Promise.all([stage.service.service().runDue(), second.runDue()])
+    await Promise.all([service.service().runDue(), second.runDue()])
   } finally {
     await second.close()
   }
@@ -61,7 +62,7 @@ test('two services on one database apply a due change once', async () => {
 })
 
 test('the event log has what is due, although the schedule has not applied it yet', async () => {
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   const { client } = partner
   await swapAll(partner, 3)
   await partner.create('left', {})
@@ -86,11 +87,11 @@ test('the event log has what is due, although the schedule has not applied it ye
 })
 
 test('a due change that cannot be written does not keep the event log from being read', async () => {
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   await partner.create('held', {})
   await partner.client.cancelUser({ userid: 'held' })
   await partner.lateTo('2026-11-02T00:00')
-  const hold = await holdUsers(stage.service, partner)
+  const hold = await holdUsers(service, partner)
   const names = async () => (await partner.client.listEvents({})).events.map(event => event.eventname)
   const known = ['enrollment_successful', 'offer_activiation_successful', 'offer_cancel_scheduled']
   try {
@@ -101,7 +102,7 @@ test('a due change that cannot be written does not keep the event log from being
 })
 
 test('after a long downtime everything overdue is applied in its order, with its own dates', async () => {
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   const { client } = partner
   await partner.create('u', {
     offername: 'mid',
@@ -116,7 +117,7 @@ test('after a long downtime everything overdue is applied in its order, with its
   expect(await partner.get('u')).toMatchObject({
     currentofferdetails: { offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
   })
-  await stage.service.service().runDue()
+  await service.service().runDue()
   expect(await partner.events('u')).toEqual([
     { eventname: 'offer_upgrade_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
     { eventname: 'offer_activiation_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
@@ -135,15 +136,15 @@ test('after a long downtime everything overdue is applied in its order, with its
 })
 
 test("a partner's thousands of due changes do not delay another's", async () => {
-  const big = await stage.newPartner('America/New_York')
-  const small = await stage.newPartner('America/New_York')
+  const big = await newStagePartner(service)
+  const small = await newStagePartner(service)
   await swapAll(small, 3)
   const userids = await swapAll(big, 1)
-  const { database } = stage.service
+  const { database } = service
   await copyUser(big, userids[0] ?? '', 5000)
   await big.lateTo('2026-11-01T05:00')
   await small.lateTo('2026-11-01T05:00')
-  await stage.service.service().runDue()
+  await service.service().runDue()
   expect(await countOf(small, 'user_benefits_swap_successful')).toBe(3)
   // Long before the big partner is done, whose changes take several rounds. The ids of one process rise.
   const [before] = await database.query<{ count: number }>(sql`
@@ -157,54 +158,54 @@ test("a partner's thousands of due changes do not delay another's", async () => 
 })
 
 test('a user whose change fails holds up nobody else, and is tried again later', async () => {
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   await swapAll(partner, 3)
-  const { database, logged } = stage.service
+  const { database, logged } = service
   // A constraint, since there are no triggers on a cluster.
   await database.script(`
     alter table users add constraint refuse_u1
       check (partner_id <> '${partner.partnerId}' or userid <> 'u1' or swap_at is not null) not valid`)
   await partner.lateTo('2026-11-02T00:00')
-  await stage.service.service().runDue()
+  await service.service().runDue()
   expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(2)
   expect(logged.some(line => line.event === 'schedule_failed')).toBe(true)
   await database.script('alter table users drop constraint refuse_u1')
-  stage.service.advance(31_000)
-  await stage.service.service().runDue()
+  service.advance(31_000)
+  await service.service().runDue()
   expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(3)
 })
 
 test('a user whose row another session holds for long delays the due changes of nobody else', async () => {
-  const held = await stage.newPartner('America/New_York')
+  const held = await newStagePartner(service)
   await swapAll(held, 1)
-  const other = await stage.newPartner('America/New_York')
+  const other = await newStagePartner(service)
   const userids = await swapAll(other, 1)
   // More than are applied side by side.
   await copyUser(other, userids[0] ?? '', 600)
   await held.lateTo('2026-11-02T00:00')
   await other.lateTo('2026-11-02T00:00')
-  const hold = await holdUsers(stage.service, held)
-  await stage.service.service().runDue()
+  const hold = await holdUsers(service, held)
+  await service.service().runDue()
   expect(await countOf(other, 'offer_activiation_successful')).toBe(601)
   expect(await countOf(held, 'user_benefits_swap_successful')).toBe(0)
   await hold.release()
-  stage.service.advance(31_000)
-  await stage.service.service().runDue()
+  service.advance(31_000)
+  await service.service().runDue()
   expect(await countOf(held, 'user_benefits_swap_successful')).toBe(1)
 })
 
 test('a partner whose key cannot be opened holds up no other, and is told of', async () => {
-  const broken = await stage.newPartner('America/New_York')
-  const other = await stage.newPartner('America/New_York')
+  const broken = await newStagePartner(service)
+  const other = await newStagePartner(service)
   await swapAll(other, 1)
-  const { database, logged } = stage.service
+  const { database, logged } = service
   const flipLastByte = () =>
     database.query(sql`
       update partners set wrapped_key = set_byte(wrapped_key, length(wrapped_key) - 1,
         255 - get_byte(wrapped_key, length(wrapped_key) - 1)) where partner_id = ${broken.partnerId}`)
   await flipLastByte()
   await other.lateTo('2026-11-02T00:00')
-  await stage.service.service().runDue()
+  await service.service().runDue()
   expect(await countOf(other, 'user_benefits_swap_successful')).toBe(1)
   expect(logged.find(({ event }) => event === 'partner_not_opened')?.fields).toMatchObject({
     partnerid: broken.partnerId,
@@ -216,7 +217,7 @@ test('a partner whose key cannot be opened holds up no other, and is told of', a
   const list = await openErasureList(join(dir, 'list'))
   const back = await other.get('u0')
   await list.note({ partnerId: other.partnerId, serviceId: back.serviceid, erasedAt: back.updatedat })
-  const { keyring, now: real } = stage.service
+  const { keyring, now: real } = service
   const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
   const told: string[] = []
   const log = (event: string) => void told.push(event)
@@ -229,8 +230,7 @@ test('a partner whose key cannot be opened holds up no other, and is told of', a
 })
 
 test('what lapses is deleted: tokens after an hour, keys after a day, those of a prefill after 90 days', async () => {
-  const { service } = stage
-  const partner = await stage.newPartner('America/New_York')
+  const partner = await newStagePartner(service)
   await partner.create('u')
   await partner.client.updateUser({ userid: 'u', phone: '3055550199' }, { idempotencyKey: 'update' })
   await partner.client.prefillUser({ userid: 'v', firstname: 'Ada' }, { idempotencyKey: 'first' })

@@ -2,9 +2,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { partner, refusal, setStage, stage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
-setStage('each', 'Europe/Madrid')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service, 'Europe/Madrid'))
 function signed(name: string) {
   return [{ name, version: 'v1' }]
 }
@@ -24,7 +27,7 @@ test('enrols now in a free slot; already held changes nothing; a full offer is r
   await client.enrolBenefit({ userid: 'u', name: 'books' })
   expect(await partner.names('u')).toEqual([])
   expect(
-    await stage.service.database.query(sql`
+    await service.database.query(sql`
     select version from history where partner_id = ${partner.partnerId} and lines = '[]'`),
   ).toEqual([])
   expect(await refusal(client.enrolBenefit({ userid: 'u', name: 'care' }))).toBe('422 slots_exceeded')

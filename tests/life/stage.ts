@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { callersChanged } from '../../service/src/partners/store.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
+import { ada, type TestPartner, type TestService } from '../rig.ts'
+import { fileOf, lifeCatalogue } from './catalogue.ts'
 
 /** An event as the partner would get it, and the benefit that it is about. */
 export type SeenEvent = {
@@ -13,12 +12,7 @@ export type SeenEvent = {
   reason?: string
 }
 
-/** A service whose clock stands still unless a test moves it, so that every instant of a test is known. */
-export type Stage = {
-  readonly service: TestService
-  readonly newPartner: (timezone?: string) => Promise<StagePartner>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+/** A partner whose clock a test moves. */
 export type StagePartner = TestPartner & {
   /** Moves the partner's clock to an instant `YYYY-MM-DDTHH:mm…` and applies due changes. */
   readonly to: (timestamp: string) => Promise<void>
@@ -44,67 +38,19 @@ export function stamp(text: string): string {
 /** A person admitted to everything of the life catalogue. */
 export const person = { ...ada, dob: '1990-03-27' }
 
-/** The stage and the partner of the file whose tests run, set by `setStage`. */
-export let stage: Stage
-export let partner: StagePartner
+/** Options of a service with the catalogue of lives on October 20, 2026, on which every instant of a test is known. */
+export const lives = {
+  startAt: instant('2026-10-20T12:00'),
+  clock: 'still',
+  catalogue: fileOf(lifeCatalogue),
+} as const
 
-/** Gives the tests of a file a stage on October 20, 2026, and a partner: one for all of them, or each its own. */
-export function setStage(partners: 'one' | 'each', zone = 'America/New_York'): void {
-  beforeAll(async () => {
-    stage = await startStage('2026-10-20T12:00')
-    if (partners === 'one') partner = await stage.newPartner(zone)
-  })
-  afterAll(() => stage[Symbol.asyncDispose]())
-  beforeEach(async () => {
-    if (partners === 'each') partner = await stage.newPartner(zone)
-  })
-}
-
-export async function startStage(
-  at: string,
-  options: { catalogue?: TestCatalogue; sandbox?: boolean } = {},
-): Promise<Stage> {
-  vi.useFakeTimers({ toFake: ['Date'], now: instant(at) })
-  const service = await startTestService({
-    catalogue: fileOf(options.catalogue ?? lifeCatalogue),
-    sandbox: options.sandbox ?? true,
-    clock: () => Date.now(),
-  })
-  return {
-    ...stageOf(service),
-    async [Symbol.asyncDispose]() {
-      const torn = await tornUsers(service)
-      await service[Symbol.asyncDispose]()
-      vi.useRealTimers()
-      if (torn.length > 0) throw new Error(`parts of one thing without the others: ${torn.join(' ')}`)
-    },
-  }
-}
-
-/**
- * The users of whom a part is stored without what belongs to it. No check of the schema says so, because PostgreSQL would
- * read it anew for each statement that writes.
- */
-async function tornUsers({ database }: TestService): Promise<string[]> {
-  const rows = await database.query<{ userid: string }>(sql`
-    select userid from users where version < 1 or prefill_count < 0 or userid = ''
-      or num_nonnulls(offer, offer_since, offer_version) not in (0, 3)
-      or num_nonnulls(pending_offer, pending_offer_at) not in (0, 2)
-      or num_nonnulls(swap_pairs, swap_at) not in (0, 2)
-      or num_nonnulls(cancel_at, cancel_requested_at, cancel_reason) not in (0, 3)`)
-  return rows.map(row => row.userid)
-}
-
-/** The same for a service that was started in another way. */
-export function stageOf(service: TestService): Omit<Stage, typeof Symbol.asyncDispose> {
-  return {
-    service,
-    newPartner: async timezone =>
-      stagePartner(service, await service.newPartner(timezone ? { timezone } : {})),
-  }
-}
-
-function stagePartner(service: TestService, partner: TestPartner): StagePartner {
+/** A new partner of a service whose clock stands still. */
+export async function newStagePartner(
+  service: TestService,
+  timezone = 'America/New_York',
+): Promise<StagePartner> {
+  const partner = await service.newPartner({ timezone })
   const seen = new Map<string, string>()
   const { partnerId } = partner
   // A restart listens on another port.

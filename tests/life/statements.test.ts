@@ -7,9 +7,10 @@ import { changePartner, requirePartner } from '../../service/src/partners/admini
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { finalizeMonths } from '../../service/src/statements/finalize.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { fileOf, type TestCatalogue } from './catalogue.ts'
 import { openCorrections } from './corrections.ts'
-import { type StagePartner, startStage } from './stage.ts'
+import { instant, lives, newStagePartner, type StagePartner } from './stage.ts'
 
 // Monthly statements (contract §16). The rule of one user's month is tested beside it, in service/src/statements.
 
@@ -33,7 +34,9 @@ const priced = {
   ],
 } satisfies TestCatalogue
 
-const stage = forAllTests(() => startStage('2026-11-11T12:00', { catalogue: priced }))
+const service = forAllTests(() =>
+  startTestService({ ...lives, startAt: instant('2026-11-11T12:00'), catalogue: fileOf(priced) }),
+)
 
 async function linesOf({ client }: StagePartner, month: string): Promise<StatementLine[]> {
   const lines: StatementLine[] = []
@@ -53,7 +56,7 @@ function amounts(lines: readonly StatementLine[], userid?: string) {
 }
 
 test('the running month is always listed, and counts what is in force, each first month by its days', async () => {
-  const partner = await stage.newPartner(zone)
+  const partner = await newStagePartner(service, zone)
   const nothing = { users: 0, personcents: 0, partnercents: 0, finalizedat: null }
   expect(await partner.client.listStatements({})).toEqual({
     statements: [{ month: '2026-11', status: 'open', ...nothing }],
@@ -86,8 +89,8 @@ test('the running month is always listed, and counts what is in force, each firs
 })
 
 test('a month is final three days after its end, and nothing changes it; a correction is an adjustment in the oldest open month', async () => {
-  const partner = await stage.newPartner(zone)
-  const correct = openCorrections(stage.service, { partnerId: partner.partnerId, zone })
+  const partner = await newStagePartner(service, zone)
+  const correct = openCorrections(service, { partnerId: partner.partnerId, zone })
   await partner.create('u', { benefits: ['art'] })
   await partner.to('2026-12-04T04:59')
   expect(await statement(partner, '2026-11')).toMatchObject({ status: 'open' })
@@ -114,7 +117,7 @@ test('a month is final three days after its end, and nothing changes it; a corre
 })
 
 test('who is erased in the middle keeps the lines, without a name', async () => {
-  const partner = await stage.newPartner(zone)
+  const partner = await newStagePartner(service, zone)
   const { serviceid } = await partner.create('u', { benefits: ['art'], moredetails: { costcenter: '17' } })
   await partner.to('2026-11-15T12:00')
   await partner.client.eraseUser({ userid: 'u' })
@@ -127,7 +130,7 @@ test('who is erased in the middle keeps the lines, without a name', async () => 
 })
 
 test('a reinstate with a gap counts the days of both windows', async () => {
-  const partner = await stage.newPartner(zone)
+  const partner = await newStagePartner(service, zone)
   await partner.create('u', { benefits: ['art'] })
   await partner.to('2026-11-12T12:00')
   await partner.client.cancelUser({ userid: 'u', effective: 'immediate' })
@@ -143,22 +146,22 @@ test('a reinstate with a gap counts the days of both windows', async () => {
 })
 
 test('a price that has changed holds for newcomers only', async () => {
-  const partner = await stage.newPartner(zone)
+  const partner = await newStagePartner(service, zone)
   await partner.create('early', { benefits: ['art'], effectivedate: '2026-11-30' })
   const [art, ...others] = [priced.benefits[1], priced.benefits[0], priced.benefits[2]]
   const dearer = { ...art, cost: { cents: 9000, per: 'month', taken } }
-  await stage.service.publish(fileOf({ ...priced, benefits: [...others, dearer] } as TestCatalogue))
-  stage.service.advance(1001)
+  await service.publish(fileOf({ ...priced, benefits: [...others, dearer] } as TestCatalogue))
+  service.advance(1001)
   await partner.create('late', { benefits: ['art'], effectivedate: '2026-11-30' })
   const lines = await linesOf(partner, '2026-11')
   expect(amounts(lines, 'early')[0]).toBe('benefit art 33')
   expect(amounts(lines, 'late')[0]).toBe('benefit art 300')
-  await stage.service.publish(fileOf(priced))
-  stage.service.advance(1001)
+  await service.publish(fileOf(priced))
+  service.advance(1001)
 })
 
 test('a disabled partner’s months become final, too, and a sandbox moved by three years has each of its months', async () => {
-  const partner = await stage.newPartner(zone)
+  const partner = await newStagePartner(service, zone)
   await partner.create('u')
   await partner.to('2029-11-11T12:00')
   const { statements } = await partner.client.listStatements({})
@@ -169,24 +172,24 @@ test('a disabled partner’s months become final, too, and a sandbox moved by th
     status: 404,
     code: 'statement_not_found',
   })
-  await changePartner(partner.partnerId, { isDisabled: true }, stage.service.manage)
+  await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
   await partner.lateTo('2029-12-11T12:00')
   await finalize(partner)
-  const [row] = await stage.service.database.query<{ count: number }>(sql`
+  const [row] = await service.database.query<{ count: number }>(sql`
     select count(*)::integer as count from statements where partner_id = ${partner.partnerId} and finalized_at is not null`)
   expect(row?.count).toBe(37)
 })
 
-async function finalize({ partnerId }: StagePartner, database = stage.service.database) {
-  const { keyring, now: real } = stage.service
-  const partner = partnerOf(await requirePartner(stage.service.database, partnerId), keyring)
+async function finalize({ partnerId }: StagePartner, database = service.database) {
+  const { keyring, now: real } = service
+  const partner = partnerOf(await requirePartner(service.database, partnerId), keyring)
   const context = memberContext({ database, installation: { sandbox: true }, real } as never)
   return finalizeMonths(context, partner, { which: 'due', mayGoOn: () => true })
 }
 
 test('a kill between any two statements of finalizing changes nothing', async () => {
-  const whole = await stage.newPartner(zone)
-  const killed = await stage.newPartner(zone)
+  const whole = await newStagePartner(service, zone)
+  const killed = await newStagePartner(service, zone)
   for (const partner of [whole, killed]) {
     for (const userid of ['a', 'b', 'c']) await partner.create(userid, { benefits: ['art'] })
     // More than a slice has.
@@ -197,7 +200,7 @@ test('a kill between any two statements of finalizing changes nothing', async ()
   let statements = 0
   for (let kill = 1; ; kill += 1) {
     let left = kill
-    const dying = dyingAfter(stage.service.database, () => left-- > 0)
+    const dying = dyingAfter(service.database, () => left-- > 0)
     statements = kill
     const outcome = await finalize(killed, dying).then(
       () => 'done',
@@ -217,19 +220,19 @@ test('a kill between any two statements of finalizing changes nothing', async ()
 
 /** Adds 600 users like this one, who have the offer alone. */
 async function addMany({ partnerId }: StagePartner, userid: string) {
-  await stage.service.database.query(sql`
+  await service.database.query(sql`
     insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since, offer_version,
       offer_in_force)
     select partner_id, gen_random_uuid(), '=many' || n, status, created_at, updated_at, offer, offer_since, offer_version, true
     from users, generate_series(1, 600) as n where partner_id = ${partnerId} and userid = ${userid}`)
-  await stage.service.database.query(sql`
+  await service.database.query(sql`
     insert into held_periods (partner_id, service_id, name, starts_at, ends_at, catalogue_version, is_offer)
     select partner_id, service_id, 'low', offer_since, null, offer_version, true from users
     where partner_id = ${partnerId} and userid like '=many%'`)
 }
 
 /** A database that cuts its connection instead of sending the statement at which it may no more go on. */
-function dyingAfter<T extends typeof stage.service.database>(database: T, mayGoOn: () => boolean): T {
+function dyingAfter<T extends typeof service.database>(database: T, mayGoOn: () => boolean): T {
   const cut = sql`select pg_terminate_backend(pg_backend_pid())`
   const guard = (query: T['query']) =>
     ((asked: Parameters<T['query']>[0]) => query(mayGoOn() ? asked : cut)) as T['query']
@@ -246,7 +249,7 @@ function dyingAfter<T extends typeof stage.service.database>(database: T, mayGoO
 }
 
 describe('many lines', () => {
-  const partner = forAllTests(() => stage.newPartner(zone))
+  const partner = forAllTests(() => newStagePartner(service, zone))
 
   test('come 500 a page, each once, and as CSV the same in one file', async () => {
     await partner.create('u', { benefits: ['art'] })
@@ -261,7 +264,7 @@ describe('many lines', () => {
       'x-api-key': partner.apiKey,
       accept: 'text/csv',
     }
-    const answer = await fetch(`${stage.service.baseUrl}/statements/2026-11/lines`, { headers })
+    const answer = await fetch(`${service.baseUrl}/statements/2026-11/lines`, { headers })
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const rows = (await answer.text()).trimEnd().split('\r\n')
     expect(rows[0]).toBe(
@@ -270,7 +273,7 @@ describe('many lines', () => {
     // A program reads the file, so no spreadsheet's formula is feared.
     expect(rows[1]).toMatch(/^=many.*,20$/)
     const refused = { ...headers, accept: 'application/json, text/csv;q=0' }
-    const asJson = await fetch(`${stage.service.baseUrl}/statements/2026-11/lines`, { headers: refused })
+    const asJson = await fetch(`${service.baseUrl}/statements/2026-11/lines`, { headers: refused })
     expect(asJson.headers.get('content-type')).toContain('application/json')
     expect(rows.slice(1).map(row => row.split(',')[1])).toEqual(lines.map(({ serviceid }) => serviceid))
   })

@@ -1,9 +1,12 @@
 // @prism
 
 import { expect, test } from 'vitest'
-import { partner, reasons, refusal, setStage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, reasons, refusal } from './stage.ts'
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 const boundary = '2026-11-01T04:00:00.000Z'
 const asks = { age: 36, state: 'FL', zipcode: '33101' } as const

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
-import { partner, refusal, setStage } from './stage.ts'
+import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
 // A tile promises only what would be accepted (contract §6). These are the cases that were once wrong, each also tried.
 // compare-tiles.ts compares every state of a life with the reference model.
 
-setStage('each')
+const service = forAllTests(() => startTestService(lives))
+const partner = forEachTest(() => newStagePartner(service))
 
 /** Where the tiles of these benefits lead. */
 async function routes(names: readonly string[], asks: { offername?: string; state?: 'NY' } = {}) {

@@ -2,11 +2,14 @@
 
 import { expect, test, vi } from 'vitest'
 import type { Service } from '../../service/src/service.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import type { TestService } from '../rig.ts'
+import { startTestService } from '../rig.ts'
 import { startSecondService } from '../second-service.ts'
-import { partner, setStage, stage } from './stage.ts'
+import { lives, newStagePartner } from './stage.ts'
 
-setStage('one')
+const service = forAllTests(() => startTestService(lives))
+const partner = forAllTests(() => newStagePartner(service))
 
 async function lines(userid: string, { get } = partner) {
   return ((await get(userid, 'timeline')).timeline ?? []).map(
@@ -65,7 +68,7 @@ test('tells of what a pending change takes away before it has begun, and of ends
 })
 
 test('a benefit that will begin with a planned end is announced with the states that it then gets', async () => {
-  const own = await stage.newPartner('America/New_York')
+  const own = await newStagePartner(service)
   await own.create('planned', { effectivedate: '2026-11-10', benefits: ['art', 'grow'] })
   await own.client.swapBenefits({ userid: 'planned', add: ['books'], remove: ['art'] })
   const begins = (lines: readonly string[]) =>
@@ -130,7 +133,7 @@ async function startBehind(service: TestService, behindMs: number): Promise<Serv
 
 test('tells changes in the order in which they were made, though the clocks of two processes differ', async () => {
   await partner.create('two', { offername: 'mid', benefits: ['art'] })
-  const behind = await startBehind(stage.service, 60_000)
+  const behind = await startBehind(service, 60_000)
   const there = partner.connect({ baseUrl: behind.address })
   await there.swapBenefits({ userid: 'two', add: ['care'], remove: ['art'] })
   await partner.client.undoSwap({ userid: 'two' })
@@ -147,7 +150,7 @@ test('tells changes in the order in which they were made, though the clocks of t
 })
 
 test('a pending cancel is announced with the end of the offer, as it then happens', async () => {
-  const own = await stage.newPartner('America/New_York')
+  const own = await newStagePartner(service)
   await own.create('leaving', { offername: 'mid', benefits: ['art'] })
   await own.client.cancelUser({ userid: 'leaving' })
   const moves = async () => (await lines('leaving', own)).map(line => line.split(' schedule, ')[0])

@@ -1,9 +1,12 @@
 // @prism
 
 import { expect, test } from 'vitest'
-import { partner, refusal, setStage, stage } from './stage.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, refusal } from './stage.ts'
 
-setStage('one')
+const service = forAllTests(() => startTestService(lives))
+const partner = forAllTests(() => newStagePartner(service))
 
 const boundary = '2026-11-01T04:00:00.000Z'
 
@@ -159,7 +162,7 @@ test('absent and empty mean unchanged, null clears, and what an account must hav
 })
 
 test('a birth date by which the age was reached in an earlier period ends cover with this period, not in the past', async () => {
-  const own = await stage.newPartner('America/New_York')
+  const own = await newStagePartner(service)
   await own.create('u', { benefits: ['grow'], dob: '1990-06-30' })
   await own.to('2026-12-20T12:00')
   await own.events('u')

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { ListedUser } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { type StagePartner, setStage, stage } from './stage.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { lives, newStagePartner, type StagePartner } from './stage.ts'
 
 // The list of users (contract §16).
 
-setStage('one')
+const service = forAllTests(() => startTestService(lives))
 
 async function listed(
   { client }: StagePartner,
@@ -22,7 +24,7 @@ async function names(of: StagePartner, where?: Parameters<typeof listed>[1]): Pr
 
 /** Adds prefilled users without data beside those of the partner. */
 async function addMany({ partnerId }: StagePartner, count: number): Promise<void> {
-  await stage.service.database.query(sql`
+  await service.database.query(sql`
     insert into users (partner_id, service_id, userid, status, created_at, updated_at, prefill_count, prefill_written_at)
     select ${partnerId}, gen_random_uuid(), 'many' || n, 'prefilled', '2026-10-20T12:00Z', '2026-10-20T12:00Z', 1,
       '2026-10-20T12:00Z'
@@ -30,7 +32,7 @@ async function addMany({ partnerId }: StagePartner, count: number): Promise<void
 }
 
 test('a listed user is the one of get, without what may be personal', async () => {
-  const partner = await stage.newPartner()
+  const partner = await newStagePartner(service)
   await partner.create('member', { benefits: ['art'] })
   await partner.client.swapBenefits({ userid: 'member', add: ['care'], remove: ['art'] })
   const { requiredactions, consents, createdat, ...shown } = await partner.get('member')
@@ -39,7 +41,7 @@ test('a listed user is the one of get, without what may be personal', async () =
 })
 
 test('pages of 500 show each user once, in order of their service ids, and next is null at the end', async () => {
-  const partner = await stage.newPartner()
+  const partner = await newStagePartner(service)
   await addMany(partner, 1001)
   const first = await partner.client.listUsers({})
   expect(first.users).toHaveLength(500)
@@ -49,7 +51,7 @@ test('pages of 500 show each user once, in order of their service ids, and next 
 })
 
 test('users are listed in each state but erased, and by state', async () => {
-  const partner = await stage.newPartner()
+  const partner = await newStagePartner(service)
   await partner.client.prefillUser({ userid: 'prefilled' })
   for (const userid of ['active', 'cancelled', 'erased']) await partner.create(userid)
   await partner.client.cancelUser({ userid: 'cancelled', effective: 'immediate' })
@@ -61,7 +63,7 @@ test('users are listed in each state but erased, and by state', async () => {
 })
 
 test('what is due is applied on each page, also in the choice by state, before the schedule has come', async () => {
-  const partner = await stage.newPartner()
+  const partner = await newStagePartner(service)
   await partner.create('leaves')
   await partner.client.cancelUser({ userid: 'leaves' })
   await partner.client.prefillUser({ userid: 'lapses' })
@@ -78,7 +80,7 @@ describe('changedafter', () => {
   const since = '2026-10-25T12:00:00.000Z'
 
   test('keeps those who changed then or later, also by a repeated prefill, whatever the partner’s settings', async () => {
-    const partner = await stage.newPartner()
+    const partner = await newStagePartner(service)
     await partner.create('still')
     await partner.create('updated')
     await partner.client.prefillUser({ userid: 'again' })
@@ -96,7 +98,7 @@ describe('changedafter', () => {
   })
 
   test('keeps those whom time alone changed: a start, an end, an age; applied by the schedule or not yet', async () => {
-    const partner = await stage.newPartner()
+    const partner = await newStagePartner(service)
     await partner.create('still')
     await partner.create('starts', { effectivedate: '2026-10-26' })
     await partner.create('ends')
@@ -111,7 +113,7 @@ describe('changedafter', () => {
   })
 
   test('finds the same users by the index of changes and by their ids', async () => {
-    const partner = await stage.newPartner()
+    const partner = await newStagePartner(service)
     await partner.create('member')
     await addMany(partner, 10_001)
     const all = await names(partner)
@@ -128,7 +130,7 @@ test.each([
   [{ changedafter: '2026-10-20' }, 'changedafter'],
   [{ status: 'erased' }, 'status'],
 ])('%o is a 400 that names the parameter', async (query, field) => {
-  const partner = await stage.newPartner()
+  const partner = await newStagePartner(service)
   const call = partner.client.listUsers(query as never)
   await expect(call).rejects.toMatchObject({ status: 400, errors: [{ field }] })
 })

@@ -1,14 +1,15 @@
 import { beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { fileOf, lifeCatalogue } from './catalogue.ts'
-import { refusal, type StagePartner, startStage } from './stage.ts'
+import { lives, newStagePartner, refusal, type StagePartner } from './stage.ts'
 
 // A pending swap in which a pair is no longer possible: the list shows what will happen, not what was once requested.
 
-const stage = forAllTests(() => startStage('2026-10-20T12:00'))
+const service = forAllTests(() => startTestService(lives))
 let partner: StagePartner
 beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
+  partner = await newStagePartner(service)
   await partner.create('u', { benefits: ['art'] })
   await partner.client.swapBenefits({ userid: 'u', add: ['care'], remove: ['art'] })
   await partner.events('u')
@@ -85,11 +86,11 @@ test('a catalogue that drops a benefit leaves the pending swap of its holders to
     })),
   })
   try {
-    await stage.service.publish(fileOf(without('art')))
+    await service.publish(fileOf(without('art')))
     expect(await tiles()).toMatchObject({ art: ['enrolled', true, boundary, 'swap'] })
-    await stage.service.publish(fileOf(without('care')))
+    await service.publish(fileOf(without('care')))
     expect(await tiles()).toMatchObject({ care: ['notenrolled', true, boundary, 'swap'] })
   } finally {
-    await stage.service.publish(fileOf(lifeCatalogue))
+    await service.publish(fileOf(lifeCatalogue))
   }
 })

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { ada, demoCatalogue, startTestService, type TestService } from '../rig.ts'
-import { instant, refusal, type StagePartner, stageOf } from './stage.ts'
-
-let service: TestService
-let partner: StagePartner
-beforeAll(async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: instant('2026-10-05T14:00') })
-  service = await startTestService({ catalogue: demoCatalogue, clock: () => Date.now() })
-  partner = await stageOf(service).newPartner('America/New_York')
-})
-afterAll(async () => {
-  await service[Symbol.asyncDispose]()
-  vi.useRealTimers()
-})
+import { expect, test } from 'vitest'
+import { ada, startTestService } from '../rig.ts'
+import { instant, newStagePartner, refusal } from './stage.ts'
 
 test('the month of docs/lifecycle.md', async () => {
+  await using service = await startTestService({ startAt: instant('2026-10-05T14:00'), clock: 'still' })
+  const partner = await newStagePartner(service)
   const userid = 'u'
   const events = () => partner.names(userid)
   await partner.client.prefillUser({ userid, ...ada })
