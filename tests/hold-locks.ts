@@ -4,8 +4,8 @@ import pg from 'pg'
 export type HeldLocks = {
   /** How many sessions of this database wait for a lock. */
   readonly waiting: () => Promise<number>
-  /** Lets go of the locks; returns for how many milliseconds they were held. */
-  readonly release: () => Promise<number>
+  /** Lets go of the locks. */
+  readonly release: () => Promise<void>
 }
 
 /** Takes the locks that these statements take; they are held when this resolves. */
@@ -19,7 +19,6 @@ export async function holdLocks(databaseUrl: string, statements: readonly string
   const { rowCount } = await watcher.query("select 1 from pg_extension where extname = 'citus'")
   // On a cluster the session that waits is one of a node.
   const activity = rowCount === 0 ? 'pg_stat_activity' : 'citus_stat_activity'
-  const heldAt = performance.now()
   return {
     waiting: async () => {
       const { rows } = await watcher.query<{ count: number }>(
@@ -30,9 +29,7 @@ export async function holdLocks(databaseUrl: string, statements: readonly string
     },
     release: async () => {
       await holder.query('commit')
-      const heldMs = performance.now() - heldAt
       await Promise.all([holder.end(), watcher.end()])
-      return heldMs
     },
   }
 }
