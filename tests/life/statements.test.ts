@@ -271,7 +271,7 @@ describe('many lines', () => {
       'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,moredetails,days',
     )
     // A program reads the file, so no spreadsheet's formula is feared.
-    expect(rows[1]).toMatch(/^=many.*,20$/)
+    expect(rows.filter(row => /^=many.*,20$/.test(row))).toHaveLength(600)
     const refused = { ...headers, accept: 'application/json, text/csv;q=0' }
     const asJson = await fetch(`${service.baseUrl}/statements/2026-11/lines`, { headers: refused })
     expect(asJson.headers.get('content-type')).toContain('application/json')
