@@ -160,8 +160,8 @@ function left({ partner }: Tenant, users: readonly string[]): Promise<unknown[]>
 }
 
 /**
- * What a partner whose cell is away is told, within the limit and with the time after which to ask again. All is asked at once, as each answer
- * of a node that hangs takes as long as a statement may.
+ * What a partner whose cell is away is told: a 503 within the limit, and when to ask again. All is asked at once, because
+ * with a node that hangs each answer takes as long as a statement may.
  */
 async function expectRefused(tenant: Tenant): Promise<void> {
   const answers = clientsOf(tenant).flatMap(client =>

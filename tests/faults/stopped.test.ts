@@ -24,6 +24,7 @@ test('SIGTERM lets every accepted request be answered, though it has to wait, an
   const prefills = () =>
     service.log().filter(line => line.event === 'request' && line['route'] === '/user/prefill').length
   await save('locked')
+  const heldAt = performance.now()
   const held = await holdLocks(urlOf(bench.address), [
     `select 1 from users where partner_id = '${bench.partner.partnerid}' and userid = 'locked' for update`,
   ])
@@ -42,9 +43,10 @@ test('SIGTERM lets every accepted request be answered, though it has to wait, an
   const ended = service.stop()
   await expect.poll(() => service.log().some(line => line.event === 'stopping'), { interval: 20 }).toBe(true)
   await held.release()
+  // A write that waits for its lock is given up after a few seconds, and on a slow machine so long may have passed by now.
+  const mayBeGivenUp = performance.now() - heldAt > 1500
   const answers = await Promise.all(calls)
-  // A write that waits for its lock is given up after a few seconds, which a slow machine may need up to here.
-  expect(answers.filter(code => code !== '' && code !== 'unavailable')).toEqual([])
+  expect(answers.filter(code => code !== '' && !(mayBeGivenUp && code === 'unavailable'))).toEqual([])
   expect(await ended).toBe(0)
   expect(prefills()).toBe(calls.length + 1)
   await bench.start()

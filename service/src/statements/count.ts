@@ -83,7 +83,10 @@ export async function countUsers(
   }
 }
 
-/** What is charged in a month of what somebody held: before the month from which an import is charged, only what a later membership brought. */
+/**
+ * What is charged in a month of what somebody held: before the month from which an import is charged, only what a later
+ * membership brought.
+ */
 function chargedIn(
   month: MonthName,
   { chargedFrom, anewAt = Number.POSITIVE_INFINITY }: Held,
