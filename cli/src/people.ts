@@ -32,7 +32,7 @@ const lockable: ReadonlySet<UserChange> = new Set([swap, coverNobodyElse])
 const people: readonly Person[] = [
   {
     userid: 'person-eligible',
-    outcome: 'prefilled, 36, FL: every offer admits her',
+    outcome: 'prefilled, born in 1990, FL: every offer admits her',
     changes: [prefill],
   },
   {
