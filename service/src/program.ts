@@ -109,7 +109,7 @@ export const enrolment: Program = {
   options: { data: valued('DIR', 'directory of the embedded database and the keys (default ./data)') },
   groups,
   notes: [
-    'What a partner runs (listen, trigger, link, people, doctor) has `benefit-enrolment`. Decisions about users are made at the console.',
+    '`benefit-enrolment` has what a partner runs: listen, trigger, link, people, doctor. Decisions about users are made at the console.',
     'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
     'DATABASE_URL takes precedence over --data. `enrolment --version` prints the version.',
   ],

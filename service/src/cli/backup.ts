@@ -12,7 +12,7 @@ const backup: Command = {
   name: 'backup',
   arguments: ['DIR'],
   summary:
-    'Copy the embedded database into the new directory DIR, while the service runs; the keys are not in it.',
+    'Copy the embedded database into the new directory DIR, while the service runs or not; the keys are not in it.',
   run: async input => {
     const config = embeddedOnly(input)
     const dataDir = dataDirOf(input)

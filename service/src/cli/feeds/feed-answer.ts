@@ -17,7 +17,10 @@ export const answer: Command = {
   arguments: ['FEED', 'FILE'],
   summary: 'Record what an insurer answered: CSV as the feed says, or TA1 and 999.',
   options: {
-    run: valued('RUN', 'the run that a CSV file answers (default: the last one that was taken)'),
+    run: valued(
+      'RUN',
+      'the run that a CSV file answers (default: the last one that was taken and had lines)',
+    ),
   },
   run: input =>
     inWorkspace(input, async workspace => {

@@ -187,7 +187,7 @@ const show: Command = {
 const update: Command = {
   name: 'partner update',
   arguments: ['ID'],
-  summary: 'Change settings of a partner; a repeatable option replaces the whole list.',
+  summary: 'Change the given settings of a partner; a repeatable option replaces the whole list.',
   options: {
     ...settingOptions,
     'all-offers': flag('it may give all offers again'),
