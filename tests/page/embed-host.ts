@@ -7,7 +7,6 @@ export type Heard = {
   readonly name?: string
   readonly code?: string
   readonly view?: string
-  readonly problems?: readonly string[]
   readonly success?: { readonly resulttoken: string; readonly outcome: string; readonly sessionid: string }
   readonly sessionid?: string
   readonly exit?: { readonly outcome: string; readonly error?: string; readonly resulttoken?: string }

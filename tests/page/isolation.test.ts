@@ -20,7 +20,6 @@ import { newVisitor, recordsAgreed } from './visitor.ts'
  */
 const withoutSession: Readonly<Record<string, number>> = {
   'GET /register': 401,
-  'POST /register/appearance': 401,
   ...ofSteps([
     ...['comeback', 'plan', 'benefits', 'check', 'enrol', 'none', 'done', 'overview'],
     ...['details', 'details/name', 'details/dob', 'details/gender', 'details/contact', 'details/address'],
@@ -173,8 +172,6 @@ function ask(route: string, headers: Record<string, string>, fields: Record<stri
   if (method === 'GET') return send(method, at, { headers })
   if (path === '/embed/session')
     return send(method, at, { headers, body: { linktoken: victim.linktoken, origin } })
-  if (path === '/register/appearance')
-    return send(method, at, { headers, body: { appearance: { light: { accent: '#5b21b6' } } } })
   const typed = { ...fields, userid: 'victim', firstname: 'Mallory', benefit: 'telehealth', offer: 'starter' }
   return send(method, at, { headers, body: new URLSearchParams(typed) })
 }
@@ -234,9 +231,7 @@ test('every route has a row, and each path that the page tells apart below its r
   const source = await readFile(new URL('../../service/src/registration/pages.ts', import.meta.url), 'utf8')
   const words = [...source.matchAll(/path === '(\w+)'/g)].map(([, word = '']) => word)
   expect(words).toEqual(expect.arrayContaining(['challenge', 'language', 'leave', 'stay']))
-  const paths = new Set(
-    routes.flatMap(route => /^\w+ \/register\/(?!link\/|appearance$)(.+)/.exec(route)?.[1] ?? []),
-  )
+  const paths = new Set(routes.flatMap(route => /^\w+ \/register\/(?!link\/)(.+)/.exec(route)?.[1] ?? []))
   expect([...paths].sort()).toEqual(
     [...new Set([...stepPaths, ...words, 'copy/:reference', 'nowhere'])].sort(),
   )

@@ -27,7 +27,7 @@ import { document, type View } from './views/layout.ts'
 import { sayIn } from './views/say.ts'
 import type { Page } from './views/surroundings.ts'
 
-/** The body with which the frame exchanges a token; other members are ignored, also the `appearance` of a released drop-in. */
+/** The body with which the frame exchanges a token; other members are ignored. */
 type SessionRequest = { linktoken: string; origin: string; locale: Language | undefined }
 
 /** Mounts the routes that the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
@@ -106,7 +106,6 @@ async function firstView(exchange: Exchange, opened: Opened): Promise<object> {
     handle: opened.handle,
     sessionid: visit.session.session_id,
     resulttoken: opened.resultToken,
-    problems: [],
     html: document(view),
   }
 }

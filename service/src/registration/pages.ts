@@ -20,7 +20,7 @@ import {
   setCookie,
 } from './session/session.ts'
 import { type PageSessionRow, setLocale, signOut, touchSession } from './session/store.ts'
-import { formTag, openVisit, pageOf, rootOf, type Visit } from './session/visit.ts'
+import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
 import { dayText } from './views/format.ts'
@@ -41,9 +41,6 @@ export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
     fail: sendFailure,
     mount: scope => {
       mountLinks(scope, routes)
-      scope.post(`${root}/appearance`, { config: { takes: 'application/json' } }, (_, reply) =>
-        answerAppearance({ ...routes, reply }),
-      )
       scope.get(root, (_, reply) => answerGet(below(reply)))
       scope.get(`${root}/*`, (_, reply) => answerGet(below(reply)))
       scope.post(`${root}/*`, { config: { takes: 'application/x-www-form-urlencoded' } }, (_, reply) =>
@@ -152,15 +149,6 @@ async function answerLeave(exchange: Exchange): Promise<FastifyReply> {
   if (own) await signOut(context.database, own.session, context.clock.real())
   if (shell === 'hosted') reply.header('Set-Cookie', setCookie('session', undefined, context))
   return sendView(reply, await endedView(exchange, { shell, kind: 'signedout', own }))
-}
-
-async function answerAppearance(exchange: Exchange): Promise<FastifyReply> {
-  const { reply } = exchange
-  const visit = await visitOf(exchange)
-  if (!visit) return reply
-  // A frame of a released drop-in may send a look; only the partner's own counts.
-  const changed = { stylesheets: pageOf(visit).stylesheets, problems: [] }
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(changed))
 }
 
 function redirect({ context, reply }: Exchange, path: string): FastifyReply {

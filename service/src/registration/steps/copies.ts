@@ -119,7 +119,7 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
   const content = await readConfirmation(context.database, { partner, user, reference })
   const { copy } = (content ?? {}) as Partial<ConfirmationContent>
   if (!copy) return false
-  // Those of 1.0 were sealed as what they are drawn from.
+  // Those from before 1.0.0 were sealed as what they are drawn from.
   const { origin } = new URL(context.baseUrl())
   const html = 'html' in copy ? copy.html : drawCopy(copy, { origin, memberIds: await memberIdsOf(visit) })
   await reply
@@ -143,7 +143,7 @@ async function lookOf({ context, partner }: Visit): Promise<string> {
 /** The copy of an agreement as it is sealed: drawn, so that the file stays what was agreed to, byte for byte. */
 export type SealedCopy = { readonly html: string }
 
-/** What a person agreed to, in the words that they were shown, to be drawn; 1.0 sealed it in this form. */
+/** What a person agreed to, in the words that they were shown, to be drawn; it was sealed in this form before 1.0.0. */
 export type CopyContent = {
   readonly locale: Language
   readonly partner: string
@@ -171,7 +171,7 @@ type CopyBenefit = {
   readonly pays: readonly Passage[]
   readonly notcovered: readonly Passage[]
   readonly price: string
-  /** Whom it covers, in sentences; those of 1.0 have none. */
+  /** Whom it covers, in sentences; those from before 1.0.0 have none. */
   readonly covers?: readonly string[]
   /** Absent while the person still has to do something. */
   readonly startson?: IsoDate | undefined
