@@ -20,7 +20,9 @@ function isCommand(value: unknown): value is Command {
 /** The commands by their names. */
 const commands = new Map<string, Command>()
 beforeAll(async () => {
-  for (const file of files.filter(path => /^(?:service\/src\/cli|cli\/src)\/[^.]+\.ts$/.test(path))) {
+  for (const file of files.filter(path =>
+    /^(?:service\/src\/cli|cli\/src)\/(?!main\.)[^.]+\.ts$/.test(path),
+  )) {
     const exported = Object.values((await import(`${root}${file}`)) as object).flat()
     for (const command of exported.filter(isCommand)) commands.set(command.name, command)
   }
