@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
@@ -173,6 +174,35 @@ describe.each(['nginx', 'haproxy'])('the example for %s', program => {
       for (const path of ['/healthz', '/register', '/.well-known/oauth-authorization-server'])
         expect([path, (await get(port, path, host)).status]).toEqual([path, 404])
       expect(await get(port, '/', consoleHost)).toMatchObject({ status: 403 })
+    },
+  )
+
+  test.skipIf(!has(program))(
+    'passes on a bulk of more than 1 MiB, and answers to it while it is sent',
+    async () => {
+      const partner = await service.newPartner()
+      const port = await begin(program, { consolePort: 1, operators: '10.0.0.0/8' })
+      const sent = request({
+        ...{ host: '127.0.0.1', port, path: '/stage/user/bulk', method: 'POST' },
+        ...{ servername: host, ca: read('cert'), agent: false as const },
+        headers: {
+          ...{ host, authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
+          'content-type': 'application/x-ndjson',
+        },
+      })
+      const line = (nth: number) =>
+        `${JSON.stringify({ operation: 'prefill', key: `k-${nth}`, body: { userid: `u-${nth}` } })}\n`
+      sent.write(line(1))
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      const [first] = (await once(response, 'data')) as [Buffer]
+      expect([response.statusCode, String(first)]).toEqual([
+        200,
+        '{"line":1,"status":200,"body":"prefill saved"}\n',
+      ])
+      const rest = text(response)
+      for (let nth = 0; nth < 40; nth += 1) sent.write(`${' '.repeat(60_000)}\n`)
+      sent.end(line(2))
+      expect(await rest).toBe('{"line":42,"status":200,"body":"prefill saved"}\n')
     },
   )
 
