@@ -13,7 +13,8 @@ import { inWorkspace } from '../workspace.ts'
 const verify: Command = {
   name: 'audit verify',
   arguments: ['[PARTNER]'],
-  summary: 'Compare the audit record with its signed blocks; exits with 1 when a row was removed or altered.',
+  summary:
+    'Compare the audit record with its signed blocks; exits with 1 when a row was altered, removed or inserted.',
   options: {
     heads: valued('FILE', 'signatures that `audit export --heads` printed earlier; compares them, too'),
   },
