@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { cancelReasons } from './cancel-reasons.ts'
 import { dependantFields, MOST_DEPENDANTS } from './dependants.ts'
 import {
@@ -20,6 +19,7 @@ import {
 import { keyErrors, keyedErrors, operation, partnerErrors } from './operation.ts'
 import { examplePrefill } from './prefill.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { ErasedUser, exampleUser, User } from './user.ts'
 
 /** The request of Create User (contract §7). */

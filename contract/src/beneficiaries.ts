@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { Timestamp, Userid } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { described, orNull, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { exampleUser } from './user.ts'
 
 /** The possible relationships of a beneficiary to the person (contract §7). */

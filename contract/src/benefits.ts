@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { DependantIds } from './dependants.ts'
 import {
   BenefitNames,
@@ -13,6 +12,7 @@ import {
 } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { exampleUser, HeldBenefit } from './user.ts'
 
 /** The benefits request (interface §2.3, contract §6). */

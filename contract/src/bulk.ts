@@ -1,9 +1,9 @@
-import { type Static, Type } from 'typebox'
 import { cancelUser, createUser, eraseUser, updateUser } from './accounts.ts'
 import { optionalText } from './fields.ts'
 import { operation } from './operation.ts'
 import { examplePrefill, prefillUser } from './prefill.ts'
 import { ABSENT, parameters, refusedWith, shape } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 /** The operations that a line of a bulk may name, by that name (contract §18). */
 export const bulkOperations = {

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { forms, OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { described, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 /** The possible relationships of a dependant to the member (contract §19). */
 export const dependantRelationships = ['spouse', 'domesticpartner', 'child'] as const

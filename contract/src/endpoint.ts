@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 import { gatewayFields, kinds, REFUSED_WITH } from './gateway-fields.ts'
 import { ABSENT, described, orNull, refusedWith, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 const WantedEvents = Type.Array(
   Type.Enum([...eventNames, 'all'], {

@@ -1,9 +1,9 @@
-import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { exampleEvent } from './events.ts'
 import { OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { CurrentOfferDetails } from './user.ts'
 import { Replayed } from './webhooks.ts'
 

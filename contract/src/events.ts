@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { shape } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { CurrentOfferDetails, exampleUser } from './user.ts'
 
 /** The body of every delivery, exactly as promised (interface §2.5, §4.3). */

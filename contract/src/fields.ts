@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { orNull, shape } from './shape.ts'
 import { states } from './states.ts'
+import { type Static, Type } from './typebox.ts'
 
 // `x-rule` completes the sentence "<field> …" in the message of a 400; a message never carries the value.
 

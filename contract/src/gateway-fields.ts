@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { optionalText } from './fields.ts'
+import { Type } from './typebox.ts'
 
 /** How deliveries are authorized (contract §10). */
 export const kinds = ['basic', 'bearer', 'oauth2'] as const

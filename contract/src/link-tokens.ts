@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { described, orNull, parameters, refusedWith, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 /** What a link is for (contract §11). */
 export const linkPurposes = ['registration', 'benefits', 'swap', 'offerchange'] as const

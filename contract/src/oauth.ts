@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { openErrors, operation } from './operation.ts'
 import { described, shape, string } from './shape.ts'
+import { Type } from './typebox.ts'
 
 /** The answer of the token endpoint (RFC 6749 §5.1, contract §3). */
 export const AccessToken = shape('AccessToken', {

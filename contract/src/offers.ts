@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
 import { CodeName, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { FieldProblem } from './problem.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { CurrentOfferDetails, exampleUser, PendingOffer } from './user.ts'
 
 const changeFields = {

@@ -1,7 +1,7 @@
-import type { Static, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { Scope } from './scopes.ts'
 import type { Tag } from './tags.ts'
+import type { Static, TSchema } from './typebox.ts'
 
 /**
  * How an operation treats `Idempotency-Key` (contract §4). `prefill`: by the table there; `keyed`: a repeat gets the

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { personFields, Userid } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { shape } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 /** The prefill record (interface §2.1); only `userid` is required (contract §5). */
 export const Prefill = shape('Prefill', {

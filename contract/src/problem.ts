@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { type ErrorCode, type ErrorEntry, errors, type Locale } from './errors.ts'
 import { described, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 /** One field or reason of a problem (contract §12). Values are never echoed. */
 export const FieldProblem = shape('FieldProblem', {

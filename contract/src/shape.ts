@@ -1,4 +1,4 @@
-import { type TNull, type TObject, type TProperties, type TSchema, type TUnion, Type } from 'typebox'
+import { type TNull, type TObject, type TProperties, type TSchema, type TUnion, Type } from './typebox.ts'
 
 type Words = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { OptionalTimestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { described, orNull, parameters, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { User } from './user.ts'
 
 const monthForm = { pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' }

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { interfaceChanges } from './changes.ts'
 import { requiredTimestamp, Timestamp } from './fields.ts'
 import { keyErrors, openErrors, operation, partnerErrors } from './operation.ts'
 import { described, parameters, shape, string } from './shape.ts'
+import { Type } from './typebox.ts'
 
 const Health = shape('Health', {
   status: described(Type.Literal('ok'), 'Always `ok`: a failure is a problem document'),

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { requiredTimestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { orNull, parameters, shape } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 import { exampleUser, User } from './user.ts'
 
 const { userid, serviceid, status, conditions, currentofferdetails, pendingoffer, benefits, updatedat } =

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 import { described, orNull, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 /**
  * The states of a user in the API (contract §9). A user whose prefill has expired is `none`, which is never answered.

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
 import { NewWebhook, UpdateWebhook, WebhookEndpoint, WebhookWithSecret } from './endpoint.ts'
 import { OptionalTimestamp, SentTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
 import { ABSENT, described, parameters, refusedWith, shape, string } from './shape.ts'
+import { type Static, Type } from './typebox.ts'
 
 // An id that no endpoint can have is answered like an unknown one.
 const Webhookid = Type.String({
