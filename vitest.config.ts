@@ -18,6 +18,7 @@ const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
   lanes.filter(lane).map(({ file }) => file)
 const slow = new Set(filesOf(file => file.slow))
 const whole = pass === 'ci' ? filesOf(file => file.whole) : []
+const elsewhere = pass === 'everyday' ? filesOf(file => file.browser) : whole
 const nightly = isDaily ? filesOf(file => file.nightly) : []
 /** A bound that only catches a hang, on a machine however busy. */
 const patience = 600_000
@@ -53,7 +54,7 @@ function project(
 }
 
 const projects = [
-  project('embedded', ['*/src/**/*.test.ts', 'tests/**/*.test.ts'], everyday, [...whole, ...nightly]),
+  project('embedded', ['*/src/**/*.test.ts', 'tests/**/*.test.ts'], everyday, [...elsewhere, ...nightly]),
   ...(pass === 'ci' ? [project('whole', whole, { TESTS: 'whole' })] : []),
   ...(prism
     ? [

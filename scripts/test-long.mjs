@@ -12,9 +12,9 @@ if (!(scale > 0 && scale <= 1)) {
   )
   process.exit(2)
 }
-/** Below this scale the everyday pass of whatever has no figure, so that a run of a few minutes meets each part. */
+/** Below this scale the short pass of whatever has no figure, so that a run of a few minutes meets each part. */
 const LEAST_SCALE_OF_WHOLE = 0.05
-const pass = scale < LEAST_SCALE_OF_WHOLE ? 'everyday' : 'whole'
+const pass = scale < LEAST_SCALE_OF_WHOLE ? 'ci' : 'whole'
 function secondsOf(full) {
   return ['--seconds', String(Math.max(3, Math.round(full * scale)))]
 }

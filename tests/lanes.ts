@@ -11,7 +11,9 @@ export type Lanes = {
   readonly databases: readonly string[]
   /** `// @prism`: the nightly job runs it through Prism, which compares requests and answers with the description. */
   readonly prism: boolean
-  /** It opens a browser, or `// @whole` as `npm test` runs nothing of it: `.ci/run` leaves nothing out of it. */
+  /** It opens a browser, which npm does not install: `npm test` leaves it to `.ci/run`. */
+  readonly browser: boolean
+  /** It opens a browser, or `// @whole`: `.ci/run` leaves nothing out of it. */
   readonly whole: boolean
   /** `// @nightly`: only `npm run test:long` and who names it runs it, as cheaper tests see most of the same every day. */
   readonly nightly: boolean
@@ -50,6 +52,7 @@ function lanesOf(name: string): Lanes {
     file: `tests/${name}`,
     databases,
     prism: has('prism'),
+    browser: opensBrowser,
     whole: has('whole') || (opensBrowser && !has('nightly')),
     nightly: has('nightly'),
     slow: opensBrowser || slowFolders.includes(folder),

@@ -3,7 +3,6 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr } from '../long.ts'
 import { axe, inThisLook, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -99,12 +98,10 @@ describeInBrowser('the console in a browser', () => {
       ...addresses().map(one => [one, admin] as const),
       ...developers.map(one => [one, developer] as const),
     ]
-    for (const [place, [address, { page }]] of all.entries()) {
+    for (const [address, { page }] of all) {
       await page.goto(consoleOf(service) + address)
       await page.evaluate(axe)
-      // The everyday run looks at each screen once, at every other one in the dark.
-      const own = everydayOr<readonly (typeof looks)[number][]>([looks[place % 2] ?? looks[0]], looks)
-      for (const [colorScheme, width] of own) {
+      for (const [colorScheme, width] of looks) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 900 })
         const found = await page.evaluate(inThisLook(violationsOf))

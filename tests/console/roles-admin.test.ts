@@ -1,9 +1,8 @@
 // @nightly
 
 /// <reference lib="dom" />
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { startTestService } from '../rig.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
@@ -16,7 +15,7 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
   const browser = forAllTests(launchBrowser)
   const { enter, looksRight, followLinks, actsOf, missedOf } = openWalks(populated, browser)
 
-  wholeRunTest('an admin does all that it may to webhooks and partners', async () => {
+  test('an admin does all that it may to webhooks and partners', async () => {
     const { keyboard, page, operatorId, context } = await enter('admin')
     const opened = await followLinks(page)
     expect(pathsOf('admin').closed).toEqual([])
@@ -91,10 +90,7 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     await context.close()
   })
 
-  wholeRunTest(
-    'each address and act that only an admin has, and signing in and out, was opened or sent in these walks',
-    () => {
-      expect(missedOf(routesOf('admin'))).toEqual([])
-    },
-  )
+  test('each address and act that only an admin has, and signing in and out, was opened or sent in these walks', () => {
+    expect(missedOf(routesOf('admin'))).toEqual([])
+  })
 })

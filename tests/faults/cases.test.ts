@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
     processes: 2,
     pauseMs: 100,
     times: 60,
-    everyday: ['kill -9', 'SIGSTOP'],
+    everyday: ['kill -9'],
   },
   {
     name: 'one of two processes whose clocks are an hour apart',
@@ -71,12 +71,14 @@ const cases: readonly Case[] = [
     hurt: { worker: ['kill -9', 'SIGSTOP', 'kill -9 of their parent'] },
     workers: 2,
     times: 100,
+    everyday: ['kill -9', 'kill -9 of their parent'],
   },
   {
     name: 'the embedded database, its disk, or its service',
     hurt: { postgres: ['kill -9', 'SIGSTOP', 'a full disk'], process: ['kill -9'] },
     bench: { home: 'embedded' },
     times: 500,
+    everyday: ['kill -9', 'a full disk'],
   },
   {
     name: 'connections of the service',

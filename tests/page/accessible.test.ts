@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr, isLong, wholeRunTest } from '../long.ts'
+import { isLong } from '../long.ts'
 import { axe, colorViolationsOf, inThisLook, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
-import { isMainState, statesIn, statesStartAt } from './states.ts'
+import { statesIn, statesStartAt } from './states.ts'
 
 /**
  * The looks in which each view is drawn. The dark scheme only changes colors, as look.test.ts shows, so one language
@@ -18,28 +18,24 @@ const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
   en: ['light 1280', 'dark 320', ...(isLong ? ['light 320', 'light 768', 'dark 768', 'dark 1280'] : [])],
   es: ['light 320', ...(isLong ? ['light 768', 'light 1280'] : [])],
 }
-/** The everyday run takes Spanish alone, and of each view its main states. */
-const languages = everydayOr<readonly ('en' | 'es')[]>(['es'], ['en', 'es'])
-const isLookedAt = everydayOr(isMainState, () => true)
 
 describeInBrowser('every view', () => {
   const rig = forAllTests(() => startRig({ startAt: statesStartAt }))
   const browser = forAllTests(launchBrowser)
 
-  test.each(languages)(
+  test.each(['en', 'es'] as const)(
     'in %s: no fault of axe, no sideways scroll, targets of 44 px, in each of its looks',
     { timeout: 600_000 },
     async language => {
-      const looks = everydayOr<readonly string[]>(looksOf[language].slice(0, 1), looksOf[language])
       const context = await browser.newContext({ reducedMotion: 'reduce', bypassCSP: true })
       const page = await context.newPage()
       const stage = await openStage(page, rig)
       await page.evaluate(axe)
       const faults: string[] = []
-      for (const state of await statesIn(language, isLookedAt)) {
+      for (const state of await statesIn(language)) {
         // Drawn once, and looked at in each: the style sheet alone makes the difference.
         await stage.show(state)
-        for (const look of looks) {
+        for (const look of looksOf[language]) {
           const [colorScheme, width] = look.split(' ') as ['light' | 'dark', string]
           await page.emulateMedia({ colorScheme })
           // So tall that the bar of a phone floats over no other target.
@@ -57,7 +53,7 @@ describeInBrowser('every view', () => {
     },
   )
 
-  wholeRunTest.each(isLong ? (['light', 'dark'] as const) : (['dark'] as const))(
+  test.each(isLong ? (['light', 'dark'] as const) : (['dark'] as const))(
     'is whole in forced colours, %s',
     async colorScheme => {
       const context = await browser.newContext({
@@ -87,7 +83,7 @@ describeInBrowser('every view', () => {
     expect(script).toBeLessThanOrEqual(6 * 1024)
     expect(style).toBeLessThanOrEqual(8 * 1024)
     const icons = new URL('../../service/assets/icons/', import.meta.url)
-    for (const { html, name } of await statesIn('es', isLookedAt)) {
+    for (const { html, name } of await statesIn('es')) {
       const drawn = [...new Set([...html.matchAll(/\/icons\/(\w+\.svg)/g)].map(([, file = '']) => file))]
       const sizes = drawn.map(one => packed(readFileSync(new URL(one, icons), 'utf8')))
       const whole = [script, style, dropIn, packed(html), ...sizes].reduce((sum, size) => sum + size)

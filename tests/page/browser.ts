@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { describe } from 'vitest'
-import { everydayOr } from '../long.ts'
 
 // The shell is Chromium without what makes windows: it draws and runs the same pages with half of the work.
 const whole = '/usr/bin/chromium'
@@ -28,12 +27,12 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * The whole Chromium, for what depends on it and not on the pages alone; in the everyday run the browser of the others. It ends
+ * The whole Chromium, for what depends on it and not on the pages alone; where there is none, the browser of the others. It ends
  * with the file.
  */
 export async function launchWholeBrowser(): Promise<Browser> {
-  const path = everydayOr(undefined, process.env['CHROMIUM'] ?? whole)
-  if (path === undefined || !existsSync(path)) return launchBrowser()
+  const path = process.env['CHROMIUM'] ?? whole
+  if (!existsSync(path)) return launchBrowser()
   return launch(path)
 }
 

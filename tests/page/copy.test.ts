@@ -5,7 +5,6 @@ import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/administer.ts'
 import { demoRound } from '../feeds/demo-round.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
 import { newVisitor, openLink, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
@@ -111,33 +110,30 @@ describe('the copy for the person', () => {
 describeInBrowser('the copy', () => {
   const browser = forAllTests(launchBrowser)
 
-  test.each(everydayOr<readonly ('hosted' | 'frame')[]>(['hosted'], ['hosted', 'frame']))(
-    'is saved from the %s page',
-    async shell => {
-      await rig.newPerson()
-      const page = await browser.newPage()
-      if (shell === 'hosted') await page.goto(await rig.mintLink())
-      else {
-        await page.goto(rig.host)
-        await page.evaluate(`tokens.push(${JSON.stringify(await rig.mintToken())}); make({})`)
-        await page.getByRole('button', { name: 'My benefits' }).click()
-      }
-      const place = shell === 'hosted' ? page : page.frameLocator('iframe')
-      const press = (name: string) => place.getByRole('button', { name, exact: true }).click()
-      if (shell === 'hosted') await press('Open my benefits')
-      await press('These are right – continue')
-      await place.getByLabel('Choose Dental discount').check()
-      await press('Continue')
-      await place.getByLabel('I agree to receive documents electronically').check()
-      await press('Enroll now')
-      const saved = page.waitForEvent('download')
-      await place.getByRole('link', { name: 'Save a copy of what you agreed to' }).click()
-      const download = await saved
-      expect(download.suggestedFilename()).toMatch(/^benefits-BE-\w{4}-\w{4}\.html$/)
-      expect(await readFile(await download.path(), 'utf8')).toContain('Ana María Ruiz Delgado')
-      await page.close()
-    },
-  )
+  test.each(['hosted', 'frame'] as const)('is saved from the %s page', async shell => {
+    await rig.newPerson()
+    const page = await browser.newPage()
+    if (shell === 'hosted') await page.goto(await rig.mintLink())
+    else {
+      await page.goto(rig.host)
+      await page.evaluate(`tokens.push(${JSON.stringify(await rig.mintToken())}); make({})`)
+      await page.getByRole('button', { name: 'My benefits' }).click()
+    }
+    const place = shell === 'hosted' ? page : page.frameLocator('iframe')
+    const press = (name: string) => place.getByRole('button', { name, exact: true }).click()
+    if (shell === 'hosted') await press('Open my benefits')
+    await press('These are right – continue')
+    await place.getByLabel('Choose Dental discount').check()
+    await press('Continue')
+    await place.getByLabel('I agree to receive documents electronically').check()
+    await press('Enroll now')
+    const saved = page.waitForEvent('download')
+    await place.getByRole('link', { name: 'Save a copy of what you agreed to' }).click()
+    const download = await saved
+    expect(download.suggestedFilename()).toMatch(/^benefits-BE-\w{4}-\w{4}\.html$/)
+    expect(await readFile(await download.path(), 'utf8')).toContain('Ana María Ruiz Delgado')
+    await page.close()
+  })
 
   test('is dark on white on paper, as every page is, also where the look is dark', async () => {
     const look = (scheme: string) =>

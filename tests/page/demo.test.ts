@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
@@ -38,7 +37,7 @@ describeInBrowser('the example platform', () => {
   afterAll(() => platform.close())
   const browser = forAllTests(launchBrowser)
 
-  wholeRunTest('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
+  test('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
     const context = await browser.newContext({ bypassCSP: true })
     const page = await context.newPage()
     const complaints: string[] = []
@@ -138,7 +137,7 @@ new PerformanceObserver(list => { for (const { value, hadRecentInput } of list.g
     await context.close()
   })
 
-  wholeRunTest('is whole on a phone, by keyboard, and in each look', async () => {
+  test('is whole on a phone, by keyboard, and in each look', async () => {
     const context = await browser.newContext({ viewport: { width: 390, height: 800 }, bypassCSP: true })
     const page = await context.newPage()
     await page.goto(platform.site)

@@ -1,6 +1,5 @@
-import { beforeEach, expect } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser, launchWholeBrowser } from './browser.ts'
 import { enrol, exchangesOf, frameOf, heard, names, openHost, press } from './embed-host.ts'
 import { startRig } from './rig.ts'
@@ -12,7 +11,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
   const shell = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
-  wholeRunTest('works when every storage of the frame is blocked', async () => {
+  test('works when every storage of the frame is blocked', async () => {
     const context = await browser.newContext()
     await context.addInitScript(`
       const blocked = { get() { throw new DOMException('blocked', 'SecurityError') } }
@@ -28,7 +27,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await context.close()
   })
 
-  wholeRunTest('keeps what was typed when the session ends under it', async () => {
+  test('keeps what was typed when the session ends under it', async () => {
     const page = await openHost({ browser: shell, rig })
     await page.evaluate('embed.open()')
     await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
@@ -42,7 +41,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
-  wholeRunTest('keeps what was typed, too, while the host cannot fetch a token', async () => {
+  test('keeps what was typed, too, while the host cannot fetch a token', async () => {
     const page = await openHost({ browser, rig })
     await page.evaluate('embed.open()')
     await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
@@ -58,7 +57,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
-  wholeRunTest('loses nothing without a network, before the first view and after it', async () => {
+  test('loses nothing without a network, before the first view and after it', async () => {
     const page = await openHost({ browser: shell, rig })
     await page.route('**/embed/session', route => route.abort())
     await page.evaluate('embed.open()')
@@ -77,7 +76,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
-  wholeRunTest('shows nothing to an origin that is not registered, and says why', async () => {
+  test('shows nothing to an origin that is not registered, and says why', async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const exchanges = exchangesOf(page)
@@ -90,7 +89,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await context.close()
   })
 
-  wholeRunTest('gives its port to nobody but the frame it made', async () => {
+  test('gives its port to nobody but the frame it made', async () => {
     const page = await openHost({ browser, rig })
     await page.evaluate(`
       const stranger = document.createElement('iframe')
@@ -113,7 +112,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
-  wholeRunTest('takes a port from nobody but the host that holds it', async () => {
+  test('takes a port from nobody but the host that holds it', async () => {
     const page = await openHost({ browser, rig })
     const exchanges = exchangesOf(page)
     await page.evaluate('embed.open()')
@@ -128,7 +127,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
-  wholeRunTest('says so when the service speaks another version', async () => {
+  test('says so when the service speaks another version', async () => {
     const page = await openHost({ browser: shell, rig })
     await page.route('**/page/page.*.js', route =>
       route.fulfill({
@@ -143,7 +142,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
-  wholeRunTest('says so when the service does not answer', async () => {
+  test('says so when the service does not answer', async () => {
     const page = await openHost({ browser: shell, rig })
     await page.clock.install()
     let answer: (() => Promise<void>) | undefined

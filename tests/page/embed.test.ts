@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser, launchWholeBrowser } from './browser.ts'
 import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
@@ -31,7 +30,7 @@ describeInBrowser('the embed', () => {
     await pressLast(page, 'Enter')
   }
 
-  test.each(everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es']))(
+  test.each(['en', 'es'] as const)(
     'leads from a button to the webhook received, in %s, tells the host what happened, and gives the focus back',
     async language => {
       const page = await openHost({ browser, rig }, { make: `{ locale: '${language}' }` })
@@ -80,36 +79,33 @@ describeInBrowser('the embed', () => {
     },
   )
 
-  wholeRunTest(
-    'tells the partner’s server that a person left with nothing done, and what they did when they came back',
-    async () => {
-      const page = await openHost({ browser, rig })
-      await page.evaluate('embed.open()')
-      await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
-      await page.evaluate('embed.exit()')
-      const left = (await heard(page)).at(-1)?.exit
-      expect(left).toMatchObject({ outcome: 'exited' })
-      const ask = (resulttoken = '') => rig.partner.client.exchangeResult({ resulttoken })
-      const answer = await ask(left?.resulttoken)
-      expect(answer).toMatchObject({
-        userid: rig.userid(),
-        outcome: 'exited',
-        reference: null,
-        completedat: null,
-      })
-      expect((await heard(page)).find(({ name }) => name === 'READY')).toMatchObject({
-        sessionid: answer.sessionid,
-      })
-      await page.evaluate('embed.open()')
-      await enrol(page)
-      await page.evaluate('embed.exit()')
-      const done = (await heard(page)).at(-1)?.exit
-      expect(done).toMatchObject({ outcome: 'enrolled' })
-      expect(await ask(done?.resulttoken)).toMatchObject({ outcome: 'enrolled' })
-      expect(await ask(left?.resulttoken)).toMatchObject({ outcome: 'exited' })
-      await page.context().close()
-    },
-  )
+  test('tells the partner’s server that a person left with nothing done, and what they did when they came back', async () => {
+    const page = await openHost({ browser, rig })
+    await page.evaluate('embed.open()')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    await page.evaluate('embed.exit()')
+    const left = (await heard(page)).at(-1)?.exit
+    expect(left).toMatchObject({ outcome: 'exited' })
+    const ask = (resulttoken = '') => rig.partner.client.exchangeResult({ resulttoken })
+    const answer = await ask(left?.resulttoken)
+    expect(answer).toMatchObject({
+      userid: rig.userid(),
+      outcome: 'exited',
+      reference: null,
+      completedat: null,
+    })
+    expect((await heard(page)).find(({ name }) => name === 'READY')).toMatchObject({
+      sessionid: answer.sessionid,
+    })
+    await page.evaluate('embed.open()')
+    await enrol(page)
+    await page.evaluate('embed.exit()')
+    const done = (await heard(page)).at(-1)?.exit
+    expect(done).toMatchObject({ outcome: 'enrolled' })
+    expect(await ask(done?.resulttoken)).toMatchObject({ outcome: 'enrolled' })
+    expect(await ask(left?.resulttoken)).toMatchObject({ outcome: 'exited' })
+    await page.context().close()
+  })
 
   test('puts the token into no address, and nothing into cookies or storage', async () => {
     const page = await openHost({ browser, rig })
@@ -163,7 +159,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test.each(everydayOr(['/?isolated'], ['/', '/?isolated', '/nested']))(
+  test.each(['/', '/?isolated', '/nested'])(
     "works on the host's %s under the strictest policy",
     async path => {
       const context = await browser.newContext({ viewport: { width: 1000, height: 900 } })
@@ -185,7 +181,7 @@ describeInBrowser('the embed', () => {
     },
   )
 
-  wholeRunTest('closes with the Escape key on either side, and its own button', async () => {
+  test('closes with the Escape key on either side, and its own button', async () => {
     const page = await openHost({ browser, rig })
     const opener = page.getByRole('button', { name: 'My benefits' })
     for (const close of ['dialog', 'button', 'frame']) {
@@ -201,7 +197,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
+  test('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
     const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
     await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
@@ -317,7 +313,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('says that the link has ended when the second token has ended, too', async () => {
+  test('says that the link has ended when the second token has ended, too', async () => {
     const page = await openHost({ browser: shell, rig }, { tokens: 0 })
     await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
@@ -356,7 +352,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('changes its language while open, and accepts a look without effect', async () => {
+  test('changes its language while open, and accepts a look without effect', async () => {
     const page = await openHost(
       { browser: shell, rig },
       { make: "{ appearance: { light: { accent: '#ffd500' } } }" },
@@ -422,7 +418,7 @@ describeInBrowser('the embed', () => {
     await context.close()
   })
 
-  test.each(everydayOr(['hook'], ['hook', 'component']))('is safe in StrictMode as a %s', async form => {
+  test.each(['hook', 'component'])('is safe in StrictMode as a %s', async form => {
     const context = await shell.newContext()
     const page = await context.newPage()
     const token = await rig.mintToken()

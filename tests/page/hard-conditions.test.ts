@@ -1,7 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
@@ -31,7 +30,7 @@ describeInBrowser('under hard conditions', () => {
     return page
   }
 
-  wholeRunTest.each(['en', 'es'] as const)(
+  test.each(['en', 'es'] as const)(
     'at 400 percent no view in %s scrolls sideways, and nothing covers what has the focus',
     async locale => {
       const page = await openZoomed()
@@ -72,7 +71,7 @@ describeInBrowser('under hard conditions', () => {
     await context.close()
   })
 
-  wholeRunTest.each(['en', 'es'] as const)(
+  test.each(['en', 'es'] as const)(
     'with text of twice the size no view in %s scrolls sideways on a phone, or shows its skip link unasked',
     async locale => {
       const context = await browser.newContext({ viewport: { width: 375, height: 700 } })
@@ -94,93 +93,84 @@ describeInBrowser('under hard conditions', () => {
     },
   )
 
-  wholeRunTest(
-    'at 400 percent the whole way can be gone, on its own page and in a partner’s dialog',
-    async () => {
-      const page = await openZoomed()
-      await page.goto(await rig.mintLink({ locale: 'es' }))
-      await pressIn(page, words.es.open)
-      await walk(page, 'es')
-      expect(await page.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
-      await rig.newPerson()
-      await page.goto(rig.host)
-      await page.evaluate(`tokens.push('${await rig.mintToken()}'); make({ locale: 'es' }); embed.open()`)
-      const frame = page.frameLocator('iframe')
-      await walk(frame, 'es')
-      expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-      const inFrame = page.frames().find(found => found.url().startsWith(`${rig.service}/embed/frame`))
-      expect(await inFrame?.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
-      const cross = await page.getByRole('button', { name: 'Cerrar', exact: true }).boundingBox()
-      const heading = await frame.getByRole('button', { name: /English/ }).boundingBox()
-      if (!cross || !heading) throw new Error('not shown')
-      // The header may have scrolled out of view; if both are visible, they are side by side.
-      expect(
-        heading.x + heading.width <= cross.x ||
-          heading.y + heading.height <= cross.y ||
-          heading.y >= cross.y + cross.height,
-      ).toBe(true)
-      await isEnrolled(rig, 'es')
-      await page.context().close()
-    },
-  )
+  test('at 400 percent the whole way can be gone, on its own page and in a partner’s dialog', async () => {
+    const page = await openZoomed()
+    await page.goto(await rig.mintLink({ locale: 'es' }))
+    await pressIn(page, words.es.open)
+    await walk(page, 'es')
+    expect(await page.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
+    await rig.newPerson()
+    await page.goto(rig.host)
+    await page.evaluate(`tokens.push('${await rig.mintToken()}'); make({ locale: 'es' }); embed.open()`)
+    const frame = page.frameLocator('iframe')
+    await walk(frame, 'es')
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const inFrame = page.frames().find(found => found.url().startsWith(`${rig.service}/embed/frame`))
+    expect(await inFrame?.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
+    const cross = await page.getByRole('button', { name: 'Cerrar', exact: true }).boundingBox()
+    const heading = await frame.getByRole('button', { name: /English/ }).boundingBox()
+    if (!cross || !heading) throw new Error('not shown')
+    // The header may have scrolled out of view; if both are visible, they are side by side.
+    expect(
+      heading.x + heading.width <= cross.x ||
+        heading.y + heading.height <= cross.y ||
+        heading.y >= cross.y + cross.height,
+    ).toBe(true)
+    await isEnrolled(rig, 'es')
+    await page.context().close()
+  })
 
-  wholeRunTest(
-    'on a slow line, offline in the middle and with a lost answer, two presses enrol once',
-    async () => {
-      const { page, devtools } = await openPage()
-      const line = (offline: boolean) =>
-        devtools.send('Network.emulateNetworkConditions', {
-          offline,
-          latency: 400,
-          downloadThroughput: 50_000,
-          uploadThroughput: 50_000,
-        })
-      await devtools.send('Network.enable')
-      await line(false)
-      const posts: string[] = []
-      page.on(
-        'request',
-        request => request.method() === 'POST' && posts.push(new URL(request.url()).pathname),
-      )
-      const posted = (path: string) => posts.filter(found => found === `/register/${path}`).length
-      await page.goto(await rig.mintLink())
-      await pressIn(page, 'Open my benefits')
-      await page.getByRole('link', { name: 'Change – Name' }).click()
-      await page.getByLabel('First name').fill('Eva')
-      await line(true)
-      for (let presses = 0; presses < 2; presses += 1) {
-        await pressIn(page, 'Save and continue')
-        await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
-        expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
-        expect(await page.getByLabel('First name').inputValue()).toBe('Eva')
-      }
-      await line(false)
-      await pressIn(page, 'Try again')
-      await page.getByText('Eva Ruiz Delgado').waitFor()
-      await pressIn(page, 'These are right – continue')
-      await page.getByLabel('Choose Dental discount').check()
-      await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
-      await page.getByRole('heading', { name: 'Check your answers' }).waitFor()
-      expect(posted('benefits')).toBe(1)
-      // The first answer is lost after the service has done its work.
-      let lost = 0
-      await page.route('**/register/enrol', async route => {
-        if (lost > 0) return route.continue()
-        lost += 1
-        await route.fetch()
-        await route.abort('connectionreset')
+  test('on a slow line, offline in the middle and with a lost answer, two presses enrol once', async () => {
+    const { page, devtools } = await openPage()
+    const line = (offline: boolean) =>
+      devtools.send('Network.emulateNetworkConditions', {
+        offline,
+        latency: 400,
+        downloadThroughput: 50_000,
+        uploadThroughput: 50_000,
       })
-      await page.getByLabel('I agree to receive documents electronically').check()
-      await page.getByRole('button', { name: 'Enroll now' }).dblclick()
+    await devtools.send('Network.enable')
+    await line(false)
+    const posts: string[] = []
+    page.on('request', request => request.method() === 'POST' && posts.push(new URL(request.url()).pathname))
+    const posted = (path: string) => posts.filter(found => found === `/register/${path}`).length
+    await page.goto(await rig.mintLink())
+    await pressIn(page, 'Open my benefits')
+    await page.getByRole('link', { name: 'Change – Name' }).click()
+    await page.getByLabel('First name').fill('Eva')
+    await line(true)
+    for (let presses = 0; presses < 2; presses += 1) {
+      await pressIn(page, 'Save and continue')
       await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
-      expect(posted('enrol')).toBe(1)
-      await pressIn(page, 'Try again')
-      await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
-      expect(posted('enrol')).toBe(2)
-      await heardByPartner(receiver, rig)
-      await page.context().close()
-    },
-  )
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
+      expect(await page.getByLabel('First name').inputValue()).toBe('Eva')
+    }
+    await line(false)
+    await pressIn(page, 'Try again')
+    await page.getByText('Eva Ruiz Delgado').waitFor()
+    await pressIn(page, 'These are right – continue')
+    await page.getByLabel('Choose Dental discount').check()
+    await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
+    await page.getByRole('heading', { name: 'Check your answers' }).waitFor()
+    expect(posted('benefits')).toBe(1)
+    // The first answer is lost after the service has done its work.
+    let lost = 0
+    await page.route('**/register/enrol', async route => {
+      if (lost > 0) return route.continue()
+      lost += 1
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await page.getByLabel('I agree to receive documents electronically').check()
+    await page.getByRole('button', { name: 'Enroll now' }).dblclick()
+    await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+    expect(posted('enrol')).toBe(1)
+    await pressIn(page, 'Try again')
+    await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
+    expect(posted('enrol')).toBe(2)
+    await heardByPartner(receiver, rig)
+    await page.context().close()
+  })
 })
 
 /**

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { axe, colorViolationsOf, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -29,48 +28,42 @@ describeInBrowser('the hosted page', () => {
   const press = (page: Page, name: string) => pressIn(page, name)
   const heading = (page: Page) => page.locator('h1')
 
-  test.each(
-    // In English, with script, embed.test.ts and the walk by keyboard lead there, too.
-    everydayOr<readonly (readonly ['en' | 'es', boolean])[]>(
-      [['es', false]],
-      [
-        ['en', true],
-        ['es', false],
-        ['en', false],
-        ['es', true],
-      ],
-    ),
-  )('leads from the link to the webhook received, in %s, with script %s', async (language, script) => {
-    const page = await openLink({ script, width: 320, link: { redirecturl: backTo } })
-    if (language === 'es') await page.getByRole('button', { name: /Español/ }).click()
-    await press(page, words[language].open)
-    expect(page.url()).toBe(`${rig.service}/register/details`)
-    await walk(page, language)
-    const back = page.getByRole('link', { name: words[language].back })
-    expect(await back.getAttribute('href')).toBe(backTo)
-    await heardByPartner(receiver, rig)
-    await isEnrolled(rig, language)
-    await page.context().close()
-  })
-
-  wholeRunTest.each([true, false])(
-    'keeps what was typed when the language changes, with script %s',
-    async script => {
-      const page = await openLink({ script })
-      await press(page, 'Open my benefits')
-      await page.goto(`${rig.service}/register/details/contact`)
-      await page.getByLabel('Email').fill('half@')
-      await page.getByRole('button', { name: /Español/ }).click()
-      await page.getByRole('heading', { name: '¿Cuáles son su correo y su teléfono?' }).waitFor()
-      expect(await page.getByLabel('Correo electrónico').inputValue()).toBe('half@')
-      await page.goto(`${rig.service}/register/benefits`)
-      await page.getByLabel('Elegir Descuento dental').check()
-      await page.getByRole('button', { name: /English/ }).click()
-      await page.getByRole('heading', { name: 'Choose your benefits' }).waitFor()
-      expect(await page.getByLabel('Choose Dental discount').isChecked()).toBe(true)
+  test.each([
+    ['en', true],
+    ['es', false],
+    ['en', false],
+    ['es', true],
+  ] as const)(
+    'leads from the link to the webhook received, in %s, with script %s',
+    async (language, script) => {
+      const page = await openLink({ script, width: 320, link: { redirecturl: backTo } })
+      if (language === 'es') await page.getByRole('button', { name: /Español/ }).click()
+      await press(page, words[language].open)
+      expect(page.url()).toBe(`${rig.service}/register/details`)
+      await walk(page, language)
+      const back = page.getByRole('link', { name: words[language].back })
+      expect(await back.getAttribute('href')).toBe(backTo)
+      await heardByPartner(receiver, rig)
+      await isEnrolled(rig, language)
       await page.context().close()
     },
   )
+
+  test.each([true, false])('keeps what was typed when the language changes, with script %s', async script => {
+    const page = await openLink({ script })
+    await press(page, 'Open my benefits')
+    await page.goto(`${rig.service}/register/details/contact`)
+    await page.getByLabel('Email').fill('half@')
+    await page.getByRole('button', { name: /Español/ }).click()
+    await page.getByRole('heading', { name: '¿Cuáles son su correo y su teléfono?' }).waitFor()
+    expect(await page.getByLabel('Correo electrónico').inputValue()).toBe('half@')
+    await page.goto(`${rig.service}/register/benefits`)
+    await page.getByLabel('Elegir Descuento dental').check()
+    await page.getByRole('button', { name: /English/ }).click()
+    await page.getByRole('heading', { name: 'Choose your benefits' }).waitFor()
+    expect(await page.getByLabel('Choose Dental discount').isChecked()).toBe(true)
+    await page.context().close()
+  })
 
   test('goes on with the Enter key, not to another language', async () => {
     const page = await openLink()
@@ -123,7 +116,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  wholeRunTest('loses nothing without a network, and goes on with one button', async () => {
+  test('loses nothing without a network, and goes on with one button', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.goto(`${rig.service}/register/details/name`)
@@ -139,7 +132,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test.each(everydayOr([true], [true, false]))(
+  test.each([true, false])(
     'enrols once however often the button is pressed, with script %s',
     async script => {
       const page = await openLink({ script })
@@ -158,7 +151,7 @@ describeInBrowser('the hosted page', () => {
     },
   )
 
-  wholeRunTest('has no fault of axe on any real view, light and dark', async () => {
+  test('has no fault of axe on any real view, light and dark', async () => {
     const context = await browser.newContext({
       bypassCSP: true,
       reducedMotion: 'reduce',
@@ -224,7 +217,7 @@ describeInBrowser('the hosted page', () => {
     await context.close()
   })
 
-  wholeRunTest('goes back and forward with the browser', async () => {
+  test('goes back and forward with the browser', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.getByRole('link', { name: 'Change – Name' }).click()
@@ -236,25 +229,22 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  wholeRunTest(
-    'takes the last answer of two tabs, and shows all once more before anything is agreed to',
-    async () => {
-      const page = await openLink()
-      await press(page, 'Open my benefits')
-      await page.goto(`${rig.service}/register/details/name`)
-      const other = await page.context().newPage()
-      await other.goto(`${rig.service}/register/details/name`)
-      await other.getByLabel('First name').fill('Eva')
-      await press(other, 'Save and continue')
-      await other.getByText('Eva Ruiz Delgado').waitFor()
-      await page.getByLabel('First name').fill('Ann')
-      await press(page, 'Save and continue')
-      await page.getByText('Ann Ruiz Delgado').waitFor()
-      await page.context().close()
-    },
-  )
+  test('takes the last answer of two tabs, and shows all once more before anything is agreed to', async () => {
+    const page = await openLink()
+    await press(page, 'Open my benefits')
+    await page.goto(`${rig.service}/register/details/name`)
+    const other = await page.context().newPage()
+    await other.goto(`${rig.service}/register/details/name`)
+    await other.getByLabel('First name').fill('Eva')
+    await press(other, 'Save and continue')
+    await other.getByText('Eva Ruiz Delgado').waitFor()
+    await page.getByLabel('First name').fill('Ann')
+    await press(page, 'Save and continue')
+    await page.getByText('Ann Ruiz Delgado').waitFor()
+    await page.context().close()
+  })
 
-  wholeRunTest('never writes one person’s form into another’s answers', async () => {
+  test('never writes one person’s form into another’s answers', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.goto(`${rig.service}/register/details/name`)
@@ -271,7 +261,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  wholeRunTest('keeps the draft: a fresh link on another device takes it up', async () => {
+  test('keeps the draft: a fresh link on another device takes it up', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.getByRole('link', { name: 'Change – Name' }).click()
@@ -334,7 +324,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  wholeRunTest('says why when nothing fits, and lets the person correct what is wrong', async () => {
+  test('says why when nothing fits, and lets the person correct what is wrong', async () => {
     await rig.newPerson({ dob: '2015-03-27' })
     const page = await openLink({ link: { locale: 'es' } })
     await press(page, 'Abrir mis beneficios')
@@ -345,7 +335,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  wholeRunTest('warns two minutes ahead, stays with one key, and closes when nobody is there', async () => {
+  test('warns two minutes ahead, stays with one key, and closes when nobody is there', async () => {
     const page = await openLink()
     await page.clock.install()
     await press(page, 'Open my benefits')
@@ -372,23 +362,20 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  wholeRunTest(
-    'shows a helpful page when the session ends in the middle, and a fresh link goes on',
-    async () => {
-      const page = await openLink({ script: false })
-      await press(page, 'Open my benefits')
-      await page.getByRole('link', { name: 'Change – Name' }).click()
-      await page.getByLabel('First name').fill('Eva')
-      await press(page, 'Save and continue')
-      await rig.endSessions()
-      await press(page, 'These are right – continue')
-      await page.getByRole('heading', { name: 'This page is closed' }).waitFor()
-      await page.goto(await rig.mintLink())
-      await press(page, 'Open my benefits')
-      await page.getByText('Eva Ruiz Delgado').waitFor()
-      await page.context().close()
-    },
-  )
+  test('shows a helpful page when the session ends in the middle, and a fresh link goes on', async () => {
+    const page = await openLink({ script: false })
+    await press(page, 'Open my benefits')
+    await page.getByRole('link', { name: 'Change – Name' }).click()
+    await page.getByLabel('First name').fill('Eva')
+    await press(page, 'Save and continue')
+    await rig.endSessions()
+    await press(page, 'These are right – continue')
+    await page.getByRole('heading', { name: 'This page is closed' }).waitFor()
+    await page.goto(await rig.mintLink())
+    await press(page, 'Open my benefits')
+    await page.getByText('Eva Ruiz Delgado').waitFor()
+    await page.context().close()
+  })
 })
 
 /** The pieces of pages: every element with its classes. Runs in the browser. */

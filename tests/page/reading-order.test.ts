@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { wholeRunTest } from '../long.ts'
 import { expectStored } from '../walks.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
@@ -51,27 +50,24 @@ describeInBrowser('the reading order of every view', () => {
 })
 
 // A sentence without its Spanish appears among the lines that are the same in both languages.
-wholeRunTest(
-  'every view has in Spanish the same form, and the same words only where they are stored',
-  async () => {
-    const [english, spanish] = [await statesIn('en'), await statesIn('es')]
-    const same = new Set<string>()
-    for (const [index, { name, html }] of spanish.entries()) {
-      // Where nobody's language is known, it is that of the browser.
-      if (!html.includes('<html lang="es"')) {
-        same.add(`== ${name} is in English`)
-        continue
-      }
-      const [one, other] = [piecesOf(english[index]?.html ?? ''), piecesOf(html)]
-      expect(other.map(formOf), name).toEqual(one.map(formOf))
-      const words = other.filter(piece => !piece.startsWith('<')).join('\n')
-      expect(words, name).not.toMatch(/canjear|trocar|Accident coverage|Choose|le enviamos/i)
-      for (const [at, piece] of other.entries())
-        if (piece === one[at] && /^[^<].*\p{L}{2}/u.test(piece)) same.add(piece)
+test('every view has in Spanish the same form, and the same words only where they are stored', async () => {
+  const [english, spanish] = [await statesIn('en'), await statesIn('es')]
+  const same = new Set<string>()
+  for (const [index, { name, html }] of spanish.entries()) {
+    // Where nobody's language is known, it is that of the browser.
+    if (!html.includes('<html lang="es"')) {
+      same.add(`== ${name} is in English`)
+      continue
     }
-    await expectStored(`${[...same].sort().join('\n')}\n`, new URL('reading-order/both.txt', import.meta.url))
-  },
-)
+    const [one, other] = [piecesOf(english[index]?.html ?? ''), piecesOf(html)]
+    expect(other.map(formOf), name).toEqual(one.map(formOf))
+    const words = other.filter(piece => !piece.startsWith('<')).join('\n')
+    expect(words, name).not.toMatch(/canjear|trocar|Accident coverage|Choose|le enviamos/i)
+    for (const [at, piece] of other.entries())
+      if (piece === one[at] && /^[^<].*\p{L}{2}/u.test(piece)) same.add(piece)
+  }
+  await expectStored(`${[...same].sort().join('\n')}\n`, new URL('reading-order/both.txt', import.meta.url))
+})
 
 /** The tags of a document, each with its classes and role, and its words, also those that only a screen reader says. */
 function piecesOf(html: string): string[] {

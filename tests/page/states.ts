@@ -457,11 +457,6 @@ const scripts: Readonly<Record<string, string>> = {
 
 let framePartner = ''
 
-/** Whether it is no variant of a state whose name it continues, unless of something wrong: what a short pass looks at. */
-export function isMainState(name: string): boolean {
-  return name.endsWith('-wrong') || !Object.keys(reached).some(other => name.startsWith(`${other}-`))
-}
-
 /** What was drawn of each language: the same for every file, as a drawing has no address of the service in it. */
 const drawn = { en: new Map<string, State>(), es: new Map<string, State>() }
 

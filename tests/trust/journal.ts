@@ -27,7 +27,7 @@ export type Journal = {
 }
 
 /**
- * `pauseMs`: how long each writer rests after a write; by default 100 ms, and none for the full figures. A test waits for a number of
+ * `pauseMs`: how long each writer rests after a write; by default 300 ms, and none for the full figures. A test waits for a number of
  * writes or of kills, so a writer without rest would only add events that have to be delivered and checked.
  */
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
@@ -50,7 +50,7 @@ const doneBefore: Readonly<Record<Sent, string>> = {
  * clients, each attempt uses the next one.
  */
 export function openJournal(clients: readonly Client[], options: JournalOptions): Journal {
-  const { pauseMs = isLong ? 0 : 100 } = options
+  const { pauseMs = isLong ? 0 : 300 } = options
   // Writers that ask a service or a node that is down over and over keep the machine from starting it.
   const retryMs = isLong ? 20 : 100
   const entries: Entry[] = []
