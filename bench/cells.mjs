@@ -15,7 +15,7 @@ import { processorSeconds } from './http/processor-time.mjs'
 import { freshName } from './http/scenarios.mjs'
 import { built, makePartners } from './http/stand.mjs'
 import { print, ratio, row, whole } from './http/table.mjs'
-import { demoCatalogue, headersOf, startServed } from './served.mjs'
+import { headersOf, startServed } from './served.mjs'
 
 const MANY_PARTNERS = 20
 
@@ -69,8 +69,8 @@ async function startSide(name, url) {
     env: { DATABASE_URL: url, ENROLMENT_ROOT_KEY: rootKey },
     profile: options.profile && join(options.profile, name),
   })
-  const { address, services, enrolment, close } = served
-  enrolment('catalogue', 'publish', demoCatalogue)
+  const { address, services, close } = served
+  served.publishDemo()
   const partners = await makePartners(MANY_PARTNERS, { address, database: { url }, keys: { rootKey } })
   const body = JSON.stringify({
     userid: 'holder-0',

@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { percentileOf, person } from './generator.mjs'
 import { processorSeconds, residentMegabytes } from './http/processor-time.mjs'
-import { demoCatalogue, embeddedServer, headersOf, say, startServed } from './served.mjs'
+import { embeddedServer, headersOf, say, startServed } from './served.mjs'
 
 const { values } = parseArgs({
   options: { users: { type: 'string', default: '100000' }, only: { type: 'string' } },
@@ -58,7 +58,7 @@ let quiet
 let alone
 
 try {
-  served.enrolment('catalogue', 'publish', demoCatalogue)
+  served.publishDemo()
   partner = await served.newPartner('large')
   quiet = await served.newPartner('quiet')
   await sql.connect()

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { median } from './http/measure.mjs'
 import { processorSeconds } from './http/processor-time.mjs'
-import { demoCatalogue, embeddedServer, generate, headFor, say, startServed } from './served.mjs'
+import { embeddedServer, generate, headFor, say, startServed } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -158,7 +158,7 @@ async function untilNormal(at, head, usual) {
 async function main() {
   const served = await startServed('overload', { profile: options.profile })
   const { address } = served
-  served.enrolment('catalogue', 'publish', demoCatalogue)
+  served.publishDemo()
   const headOf = async name => headFor(await served.newPartner(name), '/user/prefill')
   try {
     const head = await headOf('flooding')

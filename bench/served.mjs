@@ -1,6 +1,6 @@
 // The service as built, for a benchmark that sends load to it from other processes.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,9 +11,6 @@ function fileOf(path) {
   return fileURLToPath(new URL(path, import.meta.url))
 }
 const bin = fileOf('../service/bin/enrolment.js')
-
-/** The file of the demo catalogue. */
-export const demoCatalogue = fileOf('../service/assets/demo-catalogue.yaml')
 
 /** Prints one figure on a line. */
 export function say(name, told) {
@@ -106,6 +103,14 @@ export async function startServed(name, { place, env, profile } = {}) {
     services,
     log,
     enrolment,
+    /** Publishes the demo catalogue, with changes allowed to the end of a month, so that a bench runs on its last day, too. */
+    publishDemo() {
+      const assets = join(scratch, 'assets')
+      cpSync(fileOf('../service/assets'), assets, { recursive: true })
+      const file = join(assets, 'demo-catalogue.yaml')
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll('cutoffhours: 24', 'cutoffhours: 0'))
+      enrolment('catalogue', 'publish', file)
+    },
     /** Starts a command beside the service; its words are in the log. */
     spawn(...words) {
       const args = [bin, ...words, '--data', dataDir, '--json']

@@ -2,16 +2,7 @@
 // bare node:http server that answers the same bytes.
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import {
-  demoCatalogue,
-  embeddedServer,
-  ended,
-  generate,
-  headersOf,
-  listening,
-  startServed,
-  tokenOf,
-} from '../served.mjs'
+import { embeddedServer, ended, generate, headersOf, listening, startServed, tokenOf } from '../served.mjs'
 
 /** Loads a module of the service as built. */
 export function built(path) {
@@ -21,9 +12,9 @@ export function built(path) {
 /** Starts the service with the demo catalog; `profile` names a folder for a CPU profile of each process. */
 export async function startStand({ profile } = {}) {
   const served = await startServed('bench', { profile })
-  const { scratch, dataDir, address, services, enrolment, newPartner } = served
+  const { scratch, dataDir, address, services, newPartner } = served
   const { pid, ...server } = embeddedServer(dataDir)
-  enrolment('catalogue', 'publish', demoCatalogue)
+  served.publishDemo()
   const admin = new pg.Client({ ...server, user: 'postgres' })
   await admin.connect()
 
