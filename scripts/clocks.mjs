@@ -69,11 +69,9 @@ async function starts(env) {
 
 async function tests(env) {
   const run = spawn('npm', ['test'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = (await Promise.all([text(run.stdout), text(run.stderr)])).join('\n')
-  return said
-    .split('\n')
-    .filter(line => /FAIL|Tests |Duration/.test(line))
-    .join('\n')
+  const [[code], ...said] = await Promise.all([once(run, 'close'), text(run.stdout), text(run.stderr)])
+  const lines = said.join('\n').split('\n')
+  return (code === 0 ? lines.filter(line => /Tests |Duration/.test(line)) : lines).join('\n')
 }
 
 async function main() {
