@@ -1,5 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { urlOf } from '../command/database-url.ts'
+import { newDirectory, runJson } from '../command/process.ts'
 import { signIn } from '../console/operator-browser.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
 import { ada, type TestPartner, type TestService } from '../rig.ts'
@@ -27,6 +31,27 @@ export async function enrolWithBeneficiary(
   await visitor.get('/register/check')
   const done = await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.life': '2026-01' })
   expect([userid, done.view]).toEqual([userid, 'DONE'])
+}
+
+/** Takes in a member of before, whose months until then stay uncharged. */
+export async function moveIn(
+  service: TestService,
+  { partnerId }: TestPartner,
+  userid: string,
+): Promise<void> {
+  const { path, remove } = await newDirectory()
+  const file = join(path, 'members.ndjson')
+  await writeFile(
+    file,
+    `${JSON.stringify({ userid, ...ada, offername: 'plus', offersince: '2025-11-15' })}\n`,
+  )
+  const place = { env: { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey } }
+  const { taken } = await runJson<{ taken: number }>(
+    ['import', partnerId, file, '--reason', 'moves in'],
+    place,
+  )
+  expect([userid, taken]).toEqual([userid, 1])
+  await remove()
 }
 
 /** Asks a second person to correct a user's telehealth; returns the path of the request. */

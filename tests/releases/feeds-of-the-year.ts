@@ -10,15 +10,15 @@ import { markInstallation } from '../../service/src/installation.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, runJson } from '../command/process.ts'
-import type { OperatorBrowser } from '../console/operator-browser.ts'
+import { signIn } from '../console/operator-browser.ts'
 import type { TestPartner, TestService } from '../rig.ts'
 
 /** What insurers are told in the year. */
 export type YearsFeeds = {
   /** Says what is due to the feed of accident and hospital cover; the insurer refuses one person, and accepts the others. */
   tell(refused: string): Promise<void>
-  /** Finds a run held; a person drops it, and lets the next one go, which is told. */
-  tellAfterDropping(support: OperatorBrowser, refused: string): Promise<void>
+  /** Finds a run held; a person drops it, and two let the next one go, which is told. */
+  tellAfterDropping(refused: string): Promise<void>
   /** Leaves a run of one feed held, and a run of the other one made, whose file could not be handed over. */
   leaveOpen(): Promise<void>
   /** Compares with the insurer's own list, which has one person and nobody of ours. */
@@ -69,11 +69,14 @@ export async function openYearsFeeds(service: TestService, answered: TestPartner
   }
   return {
     tell,
-    async tellAfterDropping(support, refused) {
+    async tellAfterDropping(refused) {
+      const [one, two] = [await signIn(service, 'support'), await signIn(service, 'support')]
       const first = await run('seaview', 'held')
-      await support.post('/feeds/seaview/drop', { run: String(first.run) })
+      await one.post('/feeds/seaview/drop', { run: String(first.run) })
       const second = await run('seaview', 'held')
-      await support.post('/feeds/seaview/release', { run: String(second.run) })
+      const release = { run: String(second.run), reason: 'read by hand' }
+      const { path } = await one.post('/feeds/seaview/release', release)
+      await two.post(`${path}/confirm`, { reason: 'agreed' })
       await tell(refused)
     },
     async leaveOpen() {

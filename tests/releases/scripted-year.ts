@@ -1,12 +1,11 @@
 import { expect } from 'vitest'
-import { signIn } from '../console/operator-browser.ts'
 import { startReceiver } from '../faults/receiver.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
-import { ada, demoCatalogue, type TestPartner, type TestService } from '../rig.ts'
+import { ada, child, demoCatalogue, type TestPartner, type TestService } from '../rig.ts'
 import { type Entry, openOwnJournal } from '../trust/journal.ts'
 import { checkDeliveries } from '../trust/ledger.ts'
 import { startReceiver as startAnyReceiver } from '../webhooks/receiver.ts'
-import { askToCorrect, confirm, enrolWithBeneficiary } from './beside.ts'
+import { askToCorrect, confirm, enrolWithBeneficiary, moveIn } from './beside.ts'
 import { openYearsFeeds, type YearsFeeds } from './feeds-of-the-year.ts'
 import { liveTheMonthBefore, signAll } from './real-time.ts'
 import { checkEverythingIsThere } from './whole-year.ts'
@@ -128,8 +127,15 @@ function openYear(service: TestService, { harbor, corner, feeds }: Living) {
       await corner.client.reinstateUser({ userid: 'beside-1' })
       await feeds.tell(await besideId('beside-3'))
     },
-    4: () => corner.client.eraseUser({ userid: 'beside-2' }),
-    5: () => corner.client.enrolBenefit({ userid: 'beside-3', name: 'identity' }),
+    4: async () => {
+      await corner.client.eraseUser({ userid: 'beside-2' })
+      await moveIn(service, corner, 'moved-in')
+      beside.push('moved-in')
+    },
+    5: async () => {
+      await corner.client.enrolBenefit({ userid: 'beside-3', name: 'identity' })
+      await joinBeside('family', { benefits: ['dental'], dependants: [child] })
+    },
     6: async () => {
       await service.publish(demoCatalogue.replace('slots: 2', 'slots: 3'))
       // The run of the next month ends the cover, and is held.
@@ -137,7 +143,7 @@ function openYear(service: TestService, { harbor, corner, feeds }: Living) {
     },
     7: async () => {
       await corner.client.declineBenefit({ userid: 'beside-4', name: 'identity' })
-      await feeds.tellAfterDropping(await signIn(service, 'support'), await besideId('beside-7'))
+      await feeds.tellAfterDropping(await besideId('beside-7'))
     },
     // Its consent is not given until the boundary, so it is rejected then.
     8: () => corner.client.swapBenefits({ userid: 'beside-5', add: ['identity'], remove: ['telehealth'] }),
@@ -191,9 +197,10 @@ function openYear(service: TestService, { harbor, corner, feeds }: Living) {
       await swap('moves')
       await ask('asks')
       await ask('registers')
-      await openPage('registers')
-      const child = { userid: 'refused', ...ada, dob: '2020-01-01', offername: 'plus' }
-      await expect(corner.client.createUser(child)).rejects.toMatchObject({ code: 'ineligible' })
+      const visitor = await openPage('registers')
+      await visitor.post('/register/language', { language: 'es', view: 'DETAILS_REVIEW' })
+      const young = { userid: 'refused', ...ada, dob: '2020-01-01', offername: 'plus' }
+      await expect(corner.client.createUser(young)).rejects.toMatchObject({ code: 'ineligible' })
       await corner.client.cancelUser({ userid: 'beside-5' })
       await corner.client.changeOffer({ userid: 'beside-6', offername: 'starter' })
       await corner.client.updateUser({ userid: 'beside-7', phone: '3055550199' })

@@ -15,6 +15,7 @@ import { urlOf } from '../command/database-url.ts'
 import { newDirectory, type Place, runJson } from '../command/process.ts'
 import { signIn } from '../console/operator-browser.ts'
 import { emptyDatabase } from '../global-setup.ts'
+import { isLong } from '../long.ts'
 import { newVisitor } from '../page/visitor.ts'
 import { ada, freshDatabase, startTestService, type TestService } from '../rig.ts'
 import { checkLedger } from '../trust/ledger.ts'
@@ -51,6 +52,11 @@ test.skipIf(written === undefined)('the year of a release is written', async () 
     execFileSync('tar', ['-cJf', fileURLToPath(new URL(`${name}.tar.xz`, at)), '-C', directory, '.'], {
       env: { ...process.env, XZ_OPT: '-9e' },
     })
+})
+
+test.runIf(isLong)('the year that a release will be written with can be lived today', async () => {
+  await using service = await startTestService({ startAt: WORLD_BEGINS, console: true })
+  expect((await liveTheYear(service)).users.length).toBeGreaterThan(30)
 })
 
 test.skipIf(releases.length === 0)(
