@@ -41,25 +41,4 @@ export type UnreleasedChange = {
  * say something else without an entry here, and where oasdiff finds a breaking change whose entry does not say so. `node
  * scripts/release-description.mjs` starts a new list.
  */
-export const unreleasedChanges: readonly UnreleasedChange[] = [
-  {
-    text: 'The lines of a statement say in `days` how many days they charge, and in `tier` at which price of a benefit for families.',
-    names: ['StatementLine'],
-  },
-  {
-    text: 'Benefits may cover dependants: `/user/account/dependants/get` and `set` read and replace their list; create, enrol, swap and `/user/benefits/cover` say whom a benefit covers, and benefits of a user show it. A problem names the dependant whom a reason is about.',
-    names: [
-      ...['BenefitCover', 'Cost', 'CoverChange', 'CoverRequest', 'CoverState'],
-      ...['CoveringBenefit', 'CreateUser', 'Dependant', 'DependantCover', 'DependantList'],
-      ...['DependantName', 'Dependants', 'EnrolRequest', 'EventDetails', 'EventName'],
-      ...['FieldProblem', 'GetDependants', 'GivenDependant', 'HeldBenefit', 'NewDependant'],
-      ...['NotRestored', 'PendingCover', 'SetDependants', 'SwapRequest', 'WantedEvent'],
-      ...['changeCover', 'createUser', 'enrolBenefit', 'getDependants', 'setDependants'],
-      ...['swapBenefits', 'undoCover'],
-    ],
-  },
-  {
-    text: 'Events about what an insurer answered name the dependant whom it is about in `data.dependantid`.',
-    names: ['LoggedEvent'],
-  },
-]
+export const unreleasedChanges: readonly UnreleasedChange[] = []
