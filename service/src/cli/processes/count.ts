@@ -18,7 +18,8 @@ export type Machine = {
 const MEMORY_EACH = 512 * 1024 * 1024
 /**
  * A first prefill takes PostgreSQL a third of the processor time that it takes in all. On two cores with PostgreSQL beside them, two
- * processes answered no more prefills than one, at 0.29 ms of Node's processor time each instead of 0.19 (2026-11-29).
+ * processes answered no more prefills than one on one day and a fifth more on another, at 0.29 ms of Node's processor time each
+ * instead of 0.19 and 0.23 (2026-11-29, 2026-12-01: `npm run bench -- --only processes`).
  */
 const SHARE_BESIDE_DATABASE = 2 / 3
 
