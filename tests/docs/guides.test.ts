@@ -66,6 +66,12 @@ async function startGuide() {
   return { folder, partnerid, service, address, answered, env, shell }
 }
 
+/** The month in which a partner is now, who is hours behind UTC. */
+function partnersMonth(): string {
+  const form = { timeZone: 'America/New_York', year: 'numeric', month: '2-digit' } as const
+  return new Intl.DateTimeFormat('en-CA', form).format()
+}
+
 wholeRunTest(
   'moving in: each line of each bulk is taken, and the members of the example move in and are charged from this month',
   async () => {
@@ -91,7 +97,7 @@ wholeRunTest(
       blocksOf(await guide('month'), 'sh').map(code =>
         code
           .replaceAll('PARTNER', partnerid)
-          .replaceAll(/2026-1[12]/g, new Date().toISOString().slice(0, 7))
+          .replaceAll(/2026-1[12]/g, partnersMonth())
           .replaceAll(/^.*finalize.*$/gm, ''),
       ),
     )
