@@ -43,7 +43,7 @@ export type Check = (value: unknown) => unknown
 /**
  * A check by a schema of the contract; `where` names the part in messages about the whole of it. For a small part all
  * wrong fields are reported, for a large one only the first, so that the cost of a refusal is bounded. It is compiled when it
- * is first needed: all at once they were half of a start.
+ * is first needed: all at once they were a fifth of a start.
  */
 export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path' | 'line'): Check {
   let isRight: ValidateFunction | undefined
