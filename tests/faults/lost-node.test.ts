@@ -160,8 +160,8 @@ function left({ partner }: Tenant, users: readonly string[]): Promise<unknown[]>
 }
 
 /**
- * What a partner whose cell is away is told: a 503 within the limit, and when to ask again. All is asked at once, because
- * with a node that hangs each answer takes as long as a statement may.
+ * Whatever a partner asks whose cell is away, the answer is a 503 within the limit that says when to ask again. It is all
+ * asked at once: a node that hangs makes each answer wait for as long as a statement may take.
  */
 async function expectRefused(tenant: Tenant): Promise<void> {
   const answers = clientsOf(tenant).flatMap(client =>

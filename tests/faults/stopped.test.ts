@@ -28,12 +28,10 @@ test('SIGTERM lets every accepted request be answered, though it has to wait, an
   const held = await holdLocks(urlOf(bench.address), [
     `select 1 from users where partner_id = '${bench.partner.partnerid}' and userid = 'locked' for update`,
   ])
-  // The first blocks the queue in which the others then wait.
   const calls = [codeOf(save('locked'))]
   await expect.poll(held.waiting, { interval: 20 }).toBe(1)
   for (let count = 0; count < 20; count += 1) calls.push(codeOf(save(`waiting-${count}`)))
-  // Only a request that has arrived is accepted; it may also have been answered already, if the first has left the
-  // queue.
+  // Only a request that has arrived is accepted; it may also have been answered already.
   const arrived = async () => {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     return Number(/^http_requests_in_flight (\d+)$/m.exec(text)?.[1]) + prefills() - 1

@@ -1,10 +1,8 @@
-import { isLong } from '../long.ts'
-
 /**
- * The most processor time that one request may cost, sender included: many times what is usual, so that a stall shows. The
- * short pass bears a slow and busy machine, on which the same request takes thrice as much. docs/trust.md states both.
+ * The most processor time that one request may cost, sender included: some twenty times what is usual, so that a busy
+ * machine does not matter and a stall shows. docs/trust.md states it.
  */
-export const MOST_CPU_MS = isLong ? 100 : 300
+export const MOST_CPU_MS = 100
 
 /** The processor time that this process, which is service and sender, takes while something is done. */
 export async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {

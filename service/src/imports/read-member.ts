@@ -1,5 +1,4 @@
-import { CreateUser, dependantFields, MOST_DEPENDANTS } from '@benefit-enrolment/contract'
-import { type Static, Type } from 'typebox'
+import { CreateUser, dependantFields, MOST_DEPENDANTS, type Static, Type } from '@benefit-enrolment/contract'
 import type { PlainDate } from '../calendar/calendar.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { compileCheck } from '../http/validation.ts'

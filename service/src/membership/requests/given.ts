@@ -1,5 +1,4 @@
-import type { GivenConsents, Locale } from '@benefit-enrolment/contract'
-import type { Static } from 'typebox'
+import type { GivenConsents, Locale, Static } from '@benefit-enrolment/contract'
 import { dateAt, type Instant, parseTimestamp, type Zone } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { because, type Refusal, refuse, refuseField } from '../rules/refusal.ts'
