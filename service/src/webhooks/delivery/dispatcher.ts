@@ -248,17 +248,17 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   const claimAt = async (asks: Parameters<typeof claimDue>[1]) => {
     for (const { target } of asks) target.mayHaveMore = false
     const { items, more, outdated } = await claimDue(database, asks, clock())
-    if (isDraining) {
-      const own = new Map(asks.map(({ target }) => [target.endpointId, target.partnerId]))
-      const taken = items.flatMap(item => ({ partnerId: own.get(item.endpoint_id) ?? '', item }))
-      if (taken.length > 0) await giveBack(database, taken)
-      return
-    }
     const byId = new Map(asks.map(({ target }) => [target.endpointId, target]))
+    const unwanted: { partnerId: string; item: Item }[] = []
     for (const item of items) {
       const target = byId.get(item.endpoint_id)
-      if (target) void begin(target, item)
+      if (!target) continue
+      // A fault of ours on another attempt may have paused the endpoint while this one was claimed.
+      if (isDraining || target.ownFaultUntil > real()) unwanted.push({ partnerId: target.partnerId, item })
+      else void begin(target, item)
     }
+    if (unwanted.length > 0) await giveBack(database, unwanted)
+    if (isDraining) return
     for (const { target } of asks) if (more.has(target.endpointId)) want(target)
     if (outdated.size > 0) {
       const stale = asks.flatMap(({ target }) => (outdated.has(target.endpointId) ? [target] : []))
