@@ -264,7 +264,7 @@ describe('a session', () => {
     expect((await visitor.send('/register/details', { method: 'POST', headers: own })).status).toBe(303)
   })
 
-  test('has the headers of its table, on views, faults and files', async () => {
+  test('has the headers of its table, on views, faults and files, and nothing at other paths', async () => {
     const visitor = await open()
     for (const path of ['/register/details', '/register/nowhere', '/register/details/dob']) {
       const { headers } = await visitor.get(path)
@@ -282,7 +282,8 @@ describe('a session', () => {
     const sign = await visitor.send(icon)
     expect(sign.status).toBe(200)
     expect(sign.headers.get('content-type')).toBe('image/svg+xml')
-    for (const path of ['/page/manifest.json', '/page/..%2Fmain.js', '/embed/9.9.9/benefit-enrolment.js'])
+    const strange = ['/page/manifest.json', '/page/..%2Fmain.js', '/embed/9.9.9/benefit-enrolment.js']
+    for (const path of [...strange, '/register/constructor/ab'])
       expect((await visitor.send(path)).status).toBe(404)
   })
 

@@ -85,7 +85,8 @@ export function stepAt(path: string, visit: Visit): Step | undefined {
 /** The paths that name a benefit: those about beneficiaries, and about whom it covers. */
 function stepOfBenefit(path: string): Step | undefined {
   const [, about = '', name = '', then = ''] = /^(\w+)\/([a-z0-9]{2,32})(\/\w+)?$/.exec(path) ?? []
-  return benefitSteps[about + then]?.(name)
+  const kind = about + then
+  return Object.hasOwn(benefitSteps, kind) ? benefitSteps[kind]?.(name) : undefined
 }
 
 const benefitSteps: Readonly<Record<string, (name: string) => Step>> = {
