@@ -322,6 +322,22 @@ test('however many processes there are, a rate holds for all of them together', 
   await receiver.close()
 })
 
+test('a rate below one delivery a day counts as one a day, and hinders no other endpoint', async () => {
+  await using rig = await dispatchRig()
+  const [rare, other] = [await startReceiver(), await startReceiver()]
+  await rig.addEndpoint(rare.url, { ratelimit: 1e-13 })
+  await rig.addEndpoint(other.url)
+  const dispatcher = rig.open()
+  await rig.raise(range(2))
+  await dispatcher.idle()
+  expect([rare.deliveries.length, other.deliveries.length]).toEqual([1, 2])
+  rig.advance(86_401_000)
+  await dispatcher.idle()
+  expect(rare.deliveries).toHaveLength(2)
+  await rare.close()
+  await other.close()
+})
+
 test('an endpoint that is disabled and enabled again during an attempt gets that event once, and then what else is due', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()

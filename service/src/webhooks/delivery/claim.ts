@@ -1,4 +1,4 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import { integers, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, nothing, sql } from '../../db/sql.ts'
@@ -171,9 +171,12 @@ function gates(targets: readonly Target[]): Fragment {
     ),`
 }
 
-/** How far apart the deliveries to the endpoint are by its rate, in milliseconds; 0 without one. */
+/**
+ * How far apart the deliveries to the endpoint are by its rate, in milliseconds; 0 without one. At most a day, because the gap
+ * of a rate near 0 is longer than an interval of the database can be, and the statement claims for others, too.
+ */
 export function gapOf({ endpoint }: Pick<Target, 'endpoint'>): number {
-  return endpoint.rate_limit === null ? 0 : 1000 / endpoint.rate_limit
+  return endpoint.rate_limit === null ? 0 : Math.min(1000 / endpoint.rate_limit, DAY_MS)
 }
 
 function sorted(rows: readonly Row[], asks: readonly Ask[]): Claimed {
