@@ -117,6 +117,7 @@ const partsOf: Readonly<Record<string, Readonly<Record<string, readonly Role[]>>
     'userid-canary': S,
     'Show name, birth date and address': S,
     'act/cancel"': S,
+    'because of nonpayment': S,
     '>send again</a>': S,
   },
   'GET /feeds/:feed': { 'Adacanary is not known': S },
@@ -163,6 +164,8 @@ beforeAll(async () => {
     benefits: ['telehealth'],
   })
   const { events } = await own.client.listEvents({ userid: 'userid-canary' })
+  await own.client.cancelUser({ userid: 'userid-canary', reason: 'nonpayment' })
+  await own.client.reinstateUser({ userid: 'userid-canary' })
   await demoRound(service, () => 'Adacanary is not known')
   const endpoint = { url: 'http://127.0.0.1:9/canary', username: 'canary', password: 'correct horse' }
   const { webhookid } = await own.client.createWebhook(endpoint)

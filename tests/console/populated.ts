@@ -32,6 +32,7 @@ export const CANARIES = [
   '3055550142',
   'answer-canary',
   'reason-canary',
+  'nonpayment',
   'evidence-canary',
 ] as const
 
@@ -58,6 +59,8 @@ export async function populate(service: TestService): Promise<Populated> {
     offername: 'starter',
     benefits: ['telehealth'],
   })
+  await partner.client.cancelUser({ userid: 'userid-canary', reason: 'nonpayment' })
+  await partner.client.reinstateUser({ userid: 'userid-canary' })
   const { serviceid: waitingid } = await partner.client.createUser({
     ...ada,
     dob: '1988-02-03',

@@ -200,7 +200,7 @@ export async function submitAct(
 export function showEffect({ lines, events }: Effect, of: Of): Slot {
   if (lines.length === 0) return html`<p>Nothing: it is so already.</p>`
   const told = events.length === 0 ? 'The partner is not told.' : 'The partner is told.'
-  return html`<p>${[...tell({ lines }, of), 'Nothing else changes.', told].join(' ')}</p>
+  return html`<p>${[...tell({ lines }, of, true), 'Nothing else changes.', told].join(' ')}</p>
 <details><summary>Details</summary><ul class="rules">${lines.map(line => html`<li>${lineOf(line)}</li>`)}</ul>
 ${events.length > 0 && html`<p class="hint">Events: <code>${events.join(', ')}</code></p>`}</details>`
 }

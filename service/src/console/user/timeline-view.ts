@@ -25,7 +25,7 @@ export function timeline(visit: OperatorVisit, details: UserDetails & Pick<Of, '
 ${[...ahead].map(
   ([at, lines]) =>
     html`<li class="ahead"><p>${day(dayOfDue(lines, at), zone)} ${tag('ahead')}</p>
-<p>${tell({ lines }, details).join(' ')}</p><details><summary>Details</summary><p>${when(at, zone)}</p>
+<p>${tell({ lines }, details, visit.may('support')).join(' ')}</p><details><summary>Details</summary><p>${when(at, zone)}</p>
 ${linesPart(lines, visit.may('support'))}</details></li>`,
 )}
 ${!details.hasNewer && html`<li class="now"><p>${day(now, zone)} ${tag('today', 'good')}</p></li>`}
@@ -47,7 +47,7 @@ function changeItem(change: Change, { sees, details, real }: ChangeShown): Html 
   // A change is shown at its effective time; if it was recorded much later, the details say so.
   const isLate = Math.abs(recorded_at - at) > LATE_MS
   return html`<li><p>${day(who === 'schedule' ? dayOfDue(lines, at) : at, zone)}</p>
-<p>${tell(change, details).join(' ') || 'The person’s data are changed.'}
+<p>${tell(change, details, sees).join(' ') || 'The person’s data are changed.'}
 <span class="hint">${isInsurers(change) ? 'by the feed' : byWhom(who, actor, details)}</span></p>
 <details><summary>Details ${events.map(event => stateTags(event))}</summary>
 <p>${when(at, zone)}${isLate && html`, recorded ${when(recorded_at, zone)}`}</p>

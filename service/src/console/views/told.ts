@@ -17,10 +17,10 @@ type Told = {
 /**
  * A change in sentences of the present tense, for what happened, what is to come, and what an operator is about to do: the act, and then
  * what it comes to, with days of cover. "The cancellation is taken back. All six benefits stay." Empty if nothing that a person
- * notices has moved.
+ * notices has moved. The reason of a cancel only where `showsReason`: not everybody may see it.
  */
-export function tell({ lines, events = [] }: Told, of: Of): readonly string[] {
-  const act = actOf(lines, of)
+export function tell({ lines, events = [] }: Told, of: Of, showsReason: boolean): readonly string[] {
+  const act = actOf(lines, of, showsReason)
   const rest = act === undefined ? lines : lines.filter(line => !isSaid(line, lines))
   return [
     ...toldByInsurer(events, of),
@@ -60,7 +60,7 @@ function toldByInsurer(events: Told['events'] = [], of: Of): string[] {
   })
 }
 
-function actOf(lines: readonly StoredLine[], of: Of): string | undefined {
+function actOf(lines: readonly StoredLine[], of: Of, showsReason: boolean): string | undefined {
   const [first] = lines
   const status = lines.find(line => line.what === 'user')
   const [offer = ''] = lines.flatMap(line =>
@@ -71,6 +71,7 @@ function actOf(lines: readonly StoredLine[], of: Of): string | undefined {
     return 'The person comes back after the cancellation.'
   if (status?.to === 'active')
     return `The person is enrolled${status.why === 'imported' ? ', imported,' : ''} on ${offerName(of.terms, offer)}.`
+  const canceled = (why: WhyOfLine) => `The membership is canceled${showsReason ? becauseOf(why) : ''}.`
   const cancel = lines.find(line => line.what === 'pending cancel')
   if (cancel) return cancel.to === undefined ? endOfCancel(status?.to) : canceled(cancel.why)
   if (status?.to === 'cancelled')
@@ -93,10 +94,9 @@ function endOfCancel(status: UserStatus | undefined): string {
 }
 
 /** Of a cancel that is still to come the line has the bare reason. */
-function canceled(why: WhyOfLine): string {
+function becauseOf(why: WhyOfLine): string {
   const reason = cancelReasons.find(one => why === one || why === `cancel: ${one}`)
-  const cause = reason === undefined ? '' : ` because of ${cancelReasonWords(reason)}`
-  return `The membership is canceled${cause}.`
+  return reason === undefined ? '' : ` because of ${cancelReasonWords(reason)}`
 }
 
 /** Acts that no line says better, by what they were made for. */
