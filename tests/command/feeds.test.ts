@@ -60,15 +60,16 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
   const refused = [{ line: 1, userid: 'told', serviceid, benefit: 'accident', code: 'E1', text: said }]
   expect(await feed('show', 'seaview')).toMatchObject({ run: 1, refused })
   expect(await feed('run', 'seaview')).toMatchObject({ run: 2, lines: 1 })
+  // Of the second, the insurer has a name in the wrong column.
   await write(
     'list.csv',
-    `CERT,PLAN,FROM,TO,LAST,BORN\nC-1,accident,2020-01-01,,${ada.lastname},${ada.dob}\nC-9,accident,,,${ada.firstname},\n`,
+    `CERT,PLAN,FROM,TO,LAST,BORN\nC-1,accident,2020-01-01,,${ada.lastname},${ada.dob}\nC-9,${ada.firstname},,,${ada.firstname},\n`,
   )
   const today = await feed<{ dates: { differs: { ours: string }[] }[] }>('compare', 'seaview', 'list.csv')
   const startson = { value: 'startson', ours: today.dates[0]?.differs[0]?.ours, theirs: '2020-01-01' }
   const person = { userid: 'told', serviceid, memberid: 'C-1', benefit: 'accident', differs: [startson] }
   const theirs = { value: 'lastname', ours: '', theirs: ada.firstname }
-  const stranger = { userid: '', serviceid: '', memberid: 'C-9', benefit: 'accident', differs: [theirs] }
+  const stranger = { userid: '', serviceid: '', memberid: 'C-9', benefit: ada.firstname, differs: [theirs] }
   const none = { missingthere: [], unknownhere: [], dates: [], details: [], twice: [] }
   expect(today).toEqual({ ...none, unknownhere: [stranger], dates: [person] })
   expect(startson.ours).toMatch(/^\d{4}-\d\d-\d\d$/)

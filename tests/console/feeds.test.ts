@@ -56,7 +56,8 @@ test('a refused line is listed with its user until it is accepted, and the userâ
   const path = `/feeds/${own.feed}`
   const listed = await support.get(path)
   expect(listed.text).toContain('No such plan')
-  expect((await viewer.get(path)).text).not.toContain('No such plan')
+  expect(listed.text).toContain('<td>NO</td>')
+  expect((await viewer.get(path)).text).not.toMatch(/No such plan|<td>NO</)
   expect((await support.get(`/users/${serviceid}`)).text).toMatch(/NO: No such plan.*member number <code>C-9/)
   expect((await viewer.get(`/users/${serviceid}`)).text).not.toMatch(/No such plan|C-9/)
   const exported = await support.post(`/users/${serviceid}/export`, { reason: 'asked for it' })

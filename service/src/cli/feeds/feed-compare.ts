@@ -14,6 +14,7 @@ import {
   setAsideBefore,
   subjectOf,
 } from '../../feeds/difference-store.ts'
+import type { Feed } from '../../feeds/feed.ts'
 import { type CoverHere, coversHere, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
@@ -39,7 +40,7 @@ export const compare: Command = {
       const here = await coversHere(database, partners, feed)
       const today = dateAt(real(), feed.every?.timezone ?? 'UTC')
       const found = compareLists(here, there, endsOn => !!endsOn && endsOn < today)
-      await keep(workspace, name, { all: found, here })
+      await keep(workspace, feed, { all: found, here })
       const all = withoutAside(workspace, name, { found, aside: await setAsideBefore(database, name) })
       if (input.flag('send-again'))
         for (const kind of ['missingthere', 'dates', 'details'] as const)
@@ -91,10 +92,13 @@ function withoutAside(
   }
 }
 
-/** Keeps what was found, with the values sealed under the keys of the people; of those who are not ours a hash alone. */
+/**
+ * Keeps what was found, with the values sealed under the keys of the people; of those who are not ours a hash alone. A benefit that is
+ * none of the feed's is the insurer's text, which may name a person: only the terminal shows it.
+ */
 async function keep(
   { database, keyring, real }: Workspace,
-  feed: string,
+  { feed, benefits }: Feed,
   { all, here }: { readonly all: Differences; readonly here: readonly CoverHere[] },
 ): Promise<void> {
   const people = new Map(here.map(one => [one.serviceId, one]))
@@ -104,7 +108,7 @@ async function keep(
       const user = partnerId && serviceId ? { partnerId, serviceId } : undefined
       return {
         kind,
-        benefit: one.benefit,
+        benefit: benefits.includes(one.benefit) ? one.benefit : '',
         person: user && one.dependantid,
         subject: subjectOf(keyring, feed, one),
         partnerId: user?.partnerId ?? noPartner,

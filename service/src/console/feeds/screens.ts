@@ -78,14 +78,13 @@ function refusedTable(visit: OperatorVisit, refused: readonly RefusedLine[]): Sl
   const shown = refused.slice(0, MOST_SHOWN)
   const rows = table({
     caption: 'Refused lines that no accepted one has followed',
-    columns: ['Line', 'User', 'Benefit', 'Code', ...(isSupport ? ['What the insurer said'] : [])],
+    columns: ['Line', 'User', 'Benefit', ...(isSupport ? ['Code', 'What the insurer said'] : [])],
     rows: shown.map(one => [
       `run ${one.run}, line ${one.line}`,
       userLink(visit, one.serviceid, one.userid),
       one.dependantid ? `${one.benefit}, of a dependant` : one.benefit,
-      one.code,
       // What an insurer wrote may name the person.
-      ...(isSupport ? [one.text || '–'] : []),
+      ...(isSupport ? [one.code, one.text || '–'] : []),
     ]),
     empty: 'Nothing is refused.',
   })
@@ -125,7 +124,7 @@ function differencesTable(visit: OperatorVisit, feed: string, differences: reado
       one.serviceId === undefined
         ? html`<span class="hint">nobody here</span>`
         : userLink(visit, one.serviceId, one.userid),
-      one.person ? `${one.benefit}, of a dependant` : one.benefit || '–',
+      `${one.benefit || '–'}${one.person ? ', of a dependant' : ''}`,
       // What an insurer wrote may name the person.
       ...(isSupport ? [said(one, 'ours'), said(one, 'theirs')] : []),
       html`<time datetime="${new Date(one.foundAt).toISOString()}">${ageOf(now - one.foundAt)}</time>`,
