@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { OperatorError } from '../operator-error.ts'
 import { readCsvAnswers } from './answers-csv.ts'
 import { readAcknowledgements } from './answers-x12.ts'
+import { SOME_DEPENDANT } from './compare-list.ts'
 import type { Feed } from './feed.ts'
 import { readInsurerList } from './read-list.ts'
 
@@ -51,6 +52,16 @@ test('an insurer’s 834 gives the covers of the feed’s insurance lines, by ou
       details: { lastname: 'KING', firstname: 'ADA' },
     },
   ])
+})
+
+test('a dependant whom a list has by something else than our id is some dependant, found by name and birth date', () => {
+  const columns = { ...feed.list?.columns, dependantid: 'DEP' }
+  const rows = ['', SERVICE_ID.toUpperCase(), 'Ada King'].map(dependant => `C-1,dental,,,,${dependant}`)
+  const covers = readInsurerList(`CERT,PLAN,FROM,TO,LAST,DEP\n${rows.join('\n')}\n`, {
+    ...feed,
+    list: { columns },
+  })
+  expect(covers.map(({ person }) => person)).toEqual(['', SERVICE_ID, SOME_DEPENDANT])
 })
 
 const readers: Readonly<Record<string, readonly [file: string, read: (text: string) => unknown]>> = {

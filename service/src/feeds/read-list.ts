@@ -1,8 +1,9 @@
 import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
+import { isUuid } from '../vault/uuid.ts'
 import { readTable } from './answers-csv.ts'
 import { isX12 } from './answers-x12.ts'
-import type { ListedCover } from './compare-list.ts'
+import { type ListedCover, SOME_DEPENDANT } from './compare-list.ts'
 import { CSV_DEFAULTS, delimiterOf, type Feed } from './feed.ts'
 import { readX12List } from './read-x12-list.ts'
 
@@ -25,12 +26,16 @@ export function readInsurerList(text: string, feed: Feed): ListedCover[] {
       serviceId: cell('serviceid').trim().toLowerCase(),
       memberId: cell('memberid').trim(),
       benefit: benefitOf.get(benefit) ?? benefit,
-      ...('dependantid' in list.columns && { person: cell('dependantid').trim().toLowerCase() }),
+      ...('dependantid' in list.columns && { person: personIn(cell('dependantid').trim().toLowerCase()) }),
       startsOn: date('startson'),
       endsOn: 'endson' in list.columns ? date('endson') : undefined,
       details: { firstname: cell('firstname'), lastname: cell('lastname'), dob: date('dob') },
     }
   })
+}
+
+function personIn(dependantId: string): string {
+  return dependantId === '' || isUuid(dependantId) ? dependantId : SOME_DEPENDANT
 }
 
 /** A date in a form such as `MM/DD/YYYY`, or as `YYYY-MM-DD`; `''` stays empty. Throws OperatorError for anything else. */
