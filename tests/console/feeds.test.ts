@@ -9,7 +9,7 @@ import { startFeeds } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
-import { signIn } from './operator-browser.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 const stage = forAllTests(() => startFeeds({ console: true }))
 const DAY = 86_400_000
@@ -60,6 +60,11 @@ test('a refused line is listed with its user until it is accepted, and the userâ
   expect((await viewer.get(path)).text).not.toMatch(/No such plan|<td>NO</)
   expect((await support.get(`/users/${serviceid}`)).text).toMatch(/NO: No such plan.*member number <code>C-9/)
   expect((await viewer.get(`/users/${serviceid}`)).text).not.toMatch(/No such plan|C-9/)
+  // What the insurer wrote may be a birth date, so whoever is shown it has looked at the person.
+  const looks = async (by: OperatorBrowser) =>
+    (await deedsOf(stage.service, by)).filter(one => one.serviceId === serviceid).map(one => one.action)
+  expect(await looks(support)).toEqual(['look at person', 'look at person'])
+  expect(await looks(viewer)).toEqual(['look at user'])
   const exported = await support.post(`/users/${serviceid}/export`, { reason: 'asked for it' })
   expect(JSON.parse(exported.text)).toMatchObject({
     insurerlines: [

@@ -107,8 +107,9 @@ async function refusedAlone(visit: OperatorVisit, of: LivingUser, reason: string
     title: 'A second person is needed',
     status: 409,
     body: html`${ofWhom(of)}
-<section class="notice bad" role="status"><h2>Not alone</h2><p>You have seen this birth date within the last ${SEEN_FOR_DAYS} days,
-and with it you could open the link yourself. Let another operator do it.</p></section>
+<section class="notice bad" role="status"><h2>Not alone</h2><p>You have seen this birth date,
+or what an insurer wrote of the person, within the last ${SEEN_FOR_DAYS} days,
+and with a birth date you could open the link yourself. Let another operator do it.</p></section>
 ${section(
   'Or ask for it',
   html`<p class="hint">If somebody else allows it, you may make links of this person for ${ALLOWED_HOURS} hours.</p>

@@ -27,7 +27,13 @@ async function show(visit: OperatorVisit): Promise<Answer> {
   const refused = await refusedOf({ database, partners }, { feed, run: undefined })
   const differences = await openDifferences(database, feed, await seenPeople(visit))
   const [newest] = runs
-  await recordPeople(visit, differences.slice(0, MOST_SHOWN))
+  await recordPeople(visit, [
+    ...refused
+      .slice(0, MOST_SHOWN)
+      .filter(({ text }) => text !== '')
+      .map(({ serviceid: serviceId, partnerid: partnerId }) => ({ serviceId, partnerId })),
+    ...differences.slice(0, MOST_SHOWN).filter(({ differs }) => differs.length > 0),
+  ])
   return {
     title: `Feed ${feed}`,
     body: html`<p class="lead">Tells ${insurer} about ${benefits.join(', ')}.</p>
@@ -43,12 +49,13 @@ ${section(
   }
 }
 
-/** What two lists have otherwise may be a name or a birth date: so each person of whom support sees it is on record first. */
-async function recordPeople(visit: OperatorVisit, shown: readonly KeptDifference[]): Promise<void> {
+/** What an insurer says may be a name or a birth date: so each person of whom support sees it is on record first. */
+async function recordPeople(
+  visit: OperatorVisit,
+  shown: readonly Pick<KeptDifference, 'serviceId' | 'partnerId'>[],
+): Promise<void> {
   if (!visit.may('support')) return
-  const people = new Map(
-    shown.filter(one => one.differs.length > 0).map(one => [one.serviceId, one.partnerId]),
-  )
+  const people = new Map(shown.map(one => [one.serviceId, one.partnerId]))
   for (const [serviceId, partnerId] of people) {
     const partner = await ownPartner(visit, partnerId)
     await record(visit, { action: 'look at person', result: 'shown', partner, serviceId })

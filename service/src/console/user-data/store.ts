@@ -95,7 +95,7 @@ export function readOperatorLinks(
     where partner_id = ${partnerId} and userid = ${userid} and made_by is not null`)
 }
 
-/** Whether one of these operators has been shown the birth date of a user since then. */
+/** Whether one of these operators has been shown the birth date of a user, or an insurer's text that may have it, since then. */
 export async function hasSeenBirthDate(
   db: Executor,
   { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,

@@ -24,7 +24,10 @@ async function show(visit: OperatorVisit, reason?: string): Promise<Answer> {
   const before = Number(visit.query.get('before') ?? Number.NaN)
   const details = await openUserDetails(visit, Number.isInteger(before) ? before : undefined)
   const { partner, serviceId } = details
-  const action = reason === undefined ? 'look at user' : 'look at person'
+  const insurerLines = isErased(details) ? [] : await reader.insurerLines(partner, details.user)
+  // What an insurer wrote may be a name or a birth date, and support sees it without a reason.
+  const isText = visit.may('support') && insurerLines.some(({ answer }) => answer && answer.text !== '')
+  const action = reason === undefined && !isText ? 'look at user' : 'look at person'
   await record(visit, { action, result: 'shown', partner, serviceId, reason })
   const { partnerId } = partner
   const seen = await readSeen(database, { partnerId, serviceId }, real() - YEAR_MS)
@@ -33,12 +36,11 @@ async function show(visit: OperatorVisit, reason?: string): Promise<Answer> {
     return erasedPage(visit, details, { seen, kept })
   }
   const { user } = details
-  const [links, refused, waiting, consents, insurerLines, month] = await Promise.all([
+  const [links, refused, waiting, consents, month] = await Promise.all([
     readLinks(database, user),
     findRefusedCreates(database, partner, user.userid),
     visit.may('support') ? waitingAbout(database, user, real()) : [],
     user.consents.length > 0 ? readConsentRecords(database, { partner, user }) : [],
-    reader.insurerLines(partner, user),
     user.enrolments.some(isInForce) ? paidThisMonth(visit, details) : undefined,
   ])
   return userPage(visit, {
