@@ -18,6 +18,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { percentileOf, person } from './generator.mjs'
 import { processorSeconds, residentMegabytes } from './http/processor-time.mjs'
+import { fillMembers } from './members.mjs'
 import { embeddedServer, headersOf, say, startServed } from './served.mjs'
 
 const { values } = parseArgs({
@@ -25,7 +26,6 @@ const { values } = parseArgs({
 })
 const users = Number(values.users)
 const LINES_OF_BULK = 10_000
-const CHUNK = 50_000
 const MOST_FAMILIES = 5000
 const feeds = `schema: 1
 feeds:
@@ -254,32 +254,9 @@ async function bulk() {
   await tell('prefills in bulks', users, () => sendBulks(lines))
 }
 
-/** Members since two months ago, with an offer, a fixed benefit and, every second one, another that costs something. */
-async function fill(partnerId) {
-  const since = `date_trunc('month', now() - interval '2 months') + interval '10 days'`
-  const id = salt =>
-    `(lpad(to_hex(1750000000000 + n), 12, '0') || '7000' || '8' || substr(md5(${salt}), 1, 15))::uuid`
-  const user = id(`'u' || n`)
-  const enrolment = benefit => `
-    insert into enrolments (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, catalogue_version, picked_at,
-      starts_at)
-    select '${partnerId}', ${user}, ${id(`'${benefit}' || n`)}, '${benefit}', 'plus', false, 'enrolled', 1, ${since}, ${since}`
-  for (let from = 0; from < users; from += CHUNK) {
-    const numbers = `from generate_series(${from}, ${Math.min(users, from + CHUNK) - 1}) n`
-    await sql.query(`insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since,
-      offer_version, offer_in_force) select '${partnerId}', ${user}, 'u' || n, 'active', ${since}, ${since}, 'plus', ${since}, 1,
-      true ${numbers}`)
-    await sql.query(`insert into held_periods (partner_id, service_id, name, starts_at, catalogue_version, is_offer)
-      select '${partnerId}', ${user}, 'plus', ${since}, 1, true ${numbers}`)
-    await sql.query(`${enrolment('accident')} ${numbers}`)
-    await sql.query(`${enrolment('critical')} ${numbers} where n % 2 = 0`)
-  }
-  await sql.query('vacuum analyze')
-}
-
 async function month() {
   const other = await served.newPartner('month')
-  await fill(other.partnerid)
+  await fillMembers(sql, other.partnerid, users)
   for (const name of ['totals of the open months (aim 20 µs)', 'again, remembered'])
     await tell(name, users, () => call(other, '/statements').then(answer => answer.text()))
   const { statements } = served.enrolment('statement', 'list', other.partnerid)

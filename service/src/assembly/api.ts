@@ -4,6 +4,7 @@ import type { OpenBulks } from '../bulk/open-bulks.ts'
 import { type MountContext, mountOperations } from '../http/mount.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
 import type { createServer } from '../http/server.ts'
+import { longTurns } from '../http/shedding/long-reads.ts'
 import type { Turns } from '../http/shedding/turns.ts'
 import {
   authenticatePartner,
@@ -47,6 +48,7 @@ export function mountApi(app: ReturnType<typeof createServer>, shared: Shared, c
     basePath,
     authenticate: authenticatePartner({ directory, callers, real: options.real, refuse }),
     limit: caller => context.rates.count(caller.partner),
+    longReads: new Set(['listUsers', 'listStatements', 'listStatementLines']),
     onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }
   const { dispatcher } = context.delivery
@@ -56,7 +58,12 @@ export function mountApi(app: ReturnType<typeof createServer>, shared: Shared, c
     const [row] = options.installation.sandbox ? await findPartners(database, [partner.partnerId]) : []
     await schedule.catchUp({ ...partner, clockOffsetMs: row?.clock_offset_ms ?? partner.clockOffsetMs })
   }
-  const handlers = partnerHandlers(shared, users, { dispatcher, catchUp, baseUrl })
+  const handlers = partnerHandlers(shared, users, {
+    dispatcher,
+    catchUp,
+    baseUrl,
+    turn: longTurns(context.turns),
+  })
   mountOperations(app, handlers, mounting)
   mountBulk(app, {
     ...mounting,

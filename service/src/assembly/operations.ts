@@ -7,6 +7,7 @@ import { benefitHandlers } from '../benefits/handlers.ts'
 import type { LineHandlers } from '../bulk/answer-lines.ts'
 import { Unavailable } from '../db/failure.ts'
 import type { Handlers } from '../http/mount.ts'
+import type { LongTurn } from '../http/shedding/long-reads.ts'
 import { describeCause } from '../log.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import { openAccountCommands } from '../membership/requests/account-command.ts'
@@ -34,11 +35,13 @@ export function partnerHandlers(
     dispatcher,
     catchUp,
     baseUrl,
+    turn,
   }: {
     dispatcher: Delivery['dispatcher']
     /** Applies what is due for a partner. */
     catchUp: (partner: Partner) => Promise<void>
     baseUrl: () => string
+    turn: LongTurn
   },
 ): Handlers<Caller, PartnerOperationId> {
   const { database, keyring, real } = options
@@ -61,8 +64,9 @@ export function partnerHandlers(
       terms,
       prepareTerms,
       trail,
+      turn,
     }),
-    listUsers: userListHandler({ walk, trail }),
+    listUsers: userListHandler({ walk, turn, trail }),
     ...beneficiaryHandlers({ reader, database, trail }),
     ...dependantHandlers({ reader, commands, trail }),
     ...offerHandlers({ commands, clock }),

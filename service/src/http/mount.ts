@@ -91,6 +91,8 @@ export type MountContext<Caller> = {
   readonly limit: (
     caller: Caller,
   ) => { headers: Readonly<Record<string, string>>; refusal: ServiceError | undefined } | undefined
+  /** The operations that go through many users: their handlers go step by step (`shedding/long-reads.ts`). */
+  readonly longReads?: ReadonlySet<Operation['id']>
   /** Called with a body that its schema refused, before the refusal is answered. */
   readonly onRefusedBody?: (caller: Caller, refused: RefusedBody) => void
 }
@@ -179,7 +181,11 @@ function mountOperation<Caller>(
   app.route({
     method: operation.method,
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: { operation, ...(operation.body && { takes: 'application/json' }) },
+    config: {
+      operation,
+      ...(operation.body && { takes: 'application/json' }),
+      takesTurns: context.longReads?.has(operation.id) ?? false,
+    },
     onRequest: admitCaller(operation, context),
     handler: (request, reply) => {
       const answer = perform({

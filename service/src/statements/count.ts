@@ -1,5 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { type Month, type MonthName, monthAt, monthNamed, nextMonth } from '../calendar/month.ts'
+import type { LongTurn } from '../http/shedding/long-reads.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidAfter } from '../vault/uuid.ts'
@@ -10,7 +11,13 @@ import { type Line, lines, type Period } from './lines.ts'
 import { type FinalLine, loadFinalLines, type StatementRow } from './store.ts'
 
 /** What counting needs from the other parts of the service. */
-export type CountContext = Pick<ExecutorContext, 'database' | 'clock' | 'sandbox' | 'prepareTerms' | 'terms'>
+export type CountContext = Pick<
+  ExecutorContext,
+  'database' | 'clock' | 'sandbox' | 'prepareTerms' | 'terms'
+> & {
+  /** Waits until a step of this partner's long read may begin; what it resolves to ends the step. Absent where nobody else is served. */
+  readonly turn?: LongTurn
+}
 
 /** The lines of one user; an erased one has no userid. */
 export type CountedUser = {
@@ -29,12 +36,15 @@ export type Count = {
   readonly now: Instant
 }
 
-/** Counts some users, in order of their service ids; `next`: from where to go on, `undefined` at the end. */
+/** Some users, counted; `next`: from where to go on, `undefined` at the end. */
+export type Counted = { readonly users: readonly CountedUser[]; readonly next: string | undefined }
+
+/** Counts some users, in order of their service ids. */
 export async function countUsers(
   context: CountContext,
   partner: Partner,
   { month, finals, from, limit, now }: Count,
-): Promise<{ users: CountedUser[]; next: string | undefined }> {
+): Promise<Counted> {
   const { partnerId } = partner
   await context.prepareTerms([])
   const holders = await loadHeld(context.database, { partnerId, from, limit, month, now })

@@ -1,10 +1,11 @@
 import type { Month } from '../calendar/month.ts'
+import { inSteps, inTurn } from '../http/shedding/long-reads.ts'
 import { loadDocuments } from '../membership/reading/load.ts'
 import { openDataKey, openJson } from '../membership/records/sealed.ts'
 import type { Person } from '../membership/rules/person.ts'
 import type { Partner } from '../partners/partner.ts'
 import { NIL_UUID } from '../vault/uuid.ts'
-import { type CountContext, countUsers } from './count.ts'
+import { type Count, type CountContext, type Counted, countUsers } from './count.ts'
 import type { Line } from './lines.ts'
 import type { Months } from './months.ts'
 import { loadLines, type UserLine } from './store.ts'
@@ -58,14 +59,16 @@ export async function readLines(
   const isFinal = months.finals.some(final => final.month === month.name)
   const { partnerId } = partner
   const placed = isFinal
-    ? await loadLines(context.database, {
-        partnerId,
-        month: month.name,
-        from: from.serviceId,
-        place: from.place,
-        limit: PAGE + 1,
-        isForOperator,
-      })
+    ? await inTurn(context.turn, partner.partnerId, () =>
+        loadLines(context.database, {
+          partnerId,
+          month: month.name,
+          from: from.serviceId,
+          place: from.place,
+          limit: PAGE + 1,
+          isForOperator,
+        }),
+      )
     : await countPage(context, partner, query)
   return { lines: placed.slice(0, PAGE), next: placed[PAGE] }
 }
@@ -91,13 +94,10 @@ async function countPage(
   const finals = month.name === oldestOpen.name ? months.finals : undefined
   const found: PlacedLine[] = []
   for (let start: string | undefined = from.serviceId; start !== undefined && found.length <= PAGE; ) {
-    const step = await countUsers(context, partner, {
-      month,
-      finals,
-      from: start,
-      limit: USERS_OF_A_STEP,
-      now,
-    })
+    const count: Count = { month, finals, from: start, limit: USERS_OF_A_STEP, now }
+    const step: Counted = await inTurn(context.turn, partner.partnerId, () =>
+      countUsers(context, partner, count),
+    )
     for (const { serviceId, userid, lines } of step.users)
       for (const [place, line] of lines.entries()) {
         const isBefore = serviceId === from.serviceId && place < from.place
@@ -110,23 +110,23 @@ async function countPage(
 
 /** Adds the partner's own facts of each user, as they are today. */
 async function withDetails(
-  { database }: CountContext,
+  { database, turn }: CountContext,
   partner: Partner,
   lines: readonly PlacedLine[],
 ): Promise<ShownLine[]> {
   const userids = [...new Set(lines.flatMap(({ userid }) => userid ?? []))]
   const { partnerId } = partner
-  const rows = await loadDocuments(
-    database,
-    userids.map(userid => ({ partnerId, userid })),
-  )
+  const names = userids.map(userid => ({ partnerId, userid }))
+  const rows = await inTurn(turn, partnerId, () => loadDocuments(database, names))
   const details = new Map<string, Person['moredetails']>()
-  for (const { service_id: serviceId, kind, sealed, wrapped_key: wrapped } of rows) {
-    if (kind !== 'profile') continue
-    const key = openDataKey(partner, serviceId, wrapped)
-    const person = openJson(key, sealed, 'documents.profile', { partnerId, serviceId }) as Person
-    details.set(serviceId, person.moredetails)
-  }
+  await inSteps(turn, partnerId, {
+    rows: rows.filter(({ kind }) => kind === 'profile'),
+    make({ service_id: serviceId, sealed, wrapped_key: wrapped }) {
+      const key = openDataKey(partner, serviceId, wrapped)
+      const person = openJson(key, sealed, 'documents.profile', { partnerId, serviceId }) as Person
+      details.set(serviceId, person.moredetails)
+    },
+  })
   return lines.map(line => ({
     ...line,
     userid: line.userid ?? '',

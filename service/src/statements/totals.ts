@@ -1,9 +1,10 @@
 import type { Statement } from '@benefit-enrolment/contract'
 import { type Instant, timestampOrNull } from '../calendar/calendar.ts'
 import type { Month } from '../calendar/month.ts'
+import { inTurn } from '../http/shedding/long-reads.ts'
 import type { Partner } from '../partners/partner.ts'
 import { NIL_UUID } from '../vault/uuid.ts'
-import { type CountContext, type CountedUser, countUsers } from './count.ts'
+import { type Count, type CountContext, type Counted, type CountedUser, countUsers } from './count.ts'
 import { hasChangedSince } from './held.ts'
 import type { Line } from './lines.ts'
 import type { Months } from './months.ts'
@@ -32,7 +33,7 @@ export function totalsOf(users: readonly CountedUser[]): Totals {
 /** Counts the totals of months that are not final, and remembers them until something about the partner's users changes. */
 export type OpenTotals = (partner: Partner, month: Month, months: Months) => Promise<Totals>
 
-const USERS_OF_A_STEP = 2000
+const USERS_OF_A_STEP = 250
 const MOST_REMEMBERED = 1000
 /** A change carries the instant at which it was decided, and is committed within two seconds of it. */
 const COMMITTED_WITHIN_MS = 2000
@@ -52,13 +53,10 @@ export function openTotals(context: CountContext): OpenTotals {
     let totals: Totals = { users: 0, personcents: 0, partnercents: 0 }
     const taken = month.name === oldestOpen.name ? finals : undefined
     for (let from: string | undefined = NIL_UUID; from !== undefined; ) {
-      const step = await countUsers(context, partner, {
-        month,
-        finals: taken,
-        from,
-        limit: USERS_OF_A_STEP,
-        now,
-      })
+      const count: Count = { month, finals: taken, from, limit: USERS_OF_A_STEP, now }
+      const step: Counted = await inTurn(context.turn, partner.partnerId, () =>
+        countUsers(context, partner, count),
+      )
       totals = sumOf(totals, totalsOf(step.users))
       from = step.next
     }

@@ -33,6 +33,10 @@ beforeEach(async () => {
     begun.push((req.body as { name: string }).name)
     return isOver ? '"done"' : new Promise(resolve => finish.push(() => resolve('"done"')))
   })
+  app.get('/long', { config: { takesTurns: true } }, () => {
+    begun.push('long')
+    return new Promise(resolve => finish.push(() => resolve('"done"')))
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterEach(async () => {
@@ -63,6 +67,17 @@ test('a stop answers requests that wait for their turn', async () => {
   for (const end of finish) end()
   expect(await Promise.all(statuses)).toEqual([200, 200, 200])
   await stopped
+})
+
+test('what takes a turn for each of its steps takes none while it waits for them', async () => {
+  const { port } = app.server.address() as AddressInfo
+  // Two come at once, so that one of them waits for its turn.
+  for (const authorization of ['A', 'B'])
+    request({ port, path: '/long', headers: { authorization }, agent: false })
+      .on('error', () => {})
+      .end()
+  await expect.poll(() => begun).toEqual(['long', 'long'])
+  expect(shedding.turns.numbers().underWay).toBe(0)
 })
 
 test('a connection with more than 64 requests behind an unanswered one is closed', async () => {

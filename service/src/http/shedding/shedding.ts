@@ -41,7 +41,7 @@ export const defaultTurnLimits: TurnLimits = { atOnce: 224, patienceMs: 5000 }
 export function openShedding(app: FastifyInstance, context: SheddingContext): Shedding {
   const watched = watchProcess(context.processes ?? 1)
   const turns = openTurns(context.limits, watched.load)
-  const counted = new WeakSet<IncomingMessage>()
+  const counted = new WeakMap<IncomingMessage, () => void>()
   const refused = new WeakSet<IncomingMessage>()
   waitAtDoor(app, { ...context, turns, counted, refused })
   app.addHook('onRequest', (request, _reply, done) => {
@@ -79,6 +79,11 @@ export function openShedding(app: FastifyInstance, context: SheddingContext): Sh
 
 declare module 'fastify' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
+  interface FastifyContextConfig {
+    /** Whether the handler goes step by step, each step at a turn of its own (`long-reads.ts`). */
+    takesTurns?: boolean
+  }
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyRequest {
     /** Time of the event loop that the request has taken; charged once, when it is answered, since a charge costs time. */
     loopMs: number
@@ -88,8 +93,8 @@ declare module 'fastify' {
 
 type Door = SheddingContext & {
   readonly turns: Turns
-  /** Requests that are under way since the door, so that their handler does not count them again. */
-  readonly counted: WeakSet<IncomingMessage>
+  /** What ends the turns of requests that are under way since the door: their handler does not count them again. */
+  readonly counted: WeakMap<IncomingMessage, () => void>
   readonly refused: WeakSet<IncomingMessage>
 }
 
@@ -124,7 +129,7 @@ function waitAtDoor(app: FastifyInstance, { turns, counted, refused, guessPartne
       // A body that arrives slowly takes no turn: such a request counts once its handler begins.
       const isCounted = end !== undefined && request.complete
       if (isCounted) {
-        counted.add(request)
+        counted.set(request, end)
         onceOver(request, response, end)
       }
       if (!end) refused.add(request)
@@ -143,10 +148,11 @@ function measured(
   return function handleMeasured(request, reply) {
     const caller = callerOf(request)
     request.isCharged = true
-    const end = counted.has(request.raw) ? undefined : turns.begin(caller)
+    const known = counted.get(request.raw)
+    const end = known ?? turns.begin(caller)
     const leave = () => {
       turns.charge(caller, request.loopMs + transportMs(Number(reply.getHeader('content-length') ?? 0)))
-      end?.()
+      if (!known) end()
     }
     const begunAt = performance.now()
     let answer: unknown
@@ -157,6 +163,8 @@ function measured(
       if (request.raw.method !== 'GET') request.loopMs += performance.now() - begunAt
       if (answer instanceof Promise) answer.then(leave, leave)
       else leave()
+      // Its steps take turns of their own: while it waits for them it takes none.
+      if (request.routeOptions.config.takesTurns) end()
     }
     return answer
   }

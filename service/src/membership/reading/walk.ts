@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { inSteps, inTurn, type LongTurn } from '../../http/shedding/long-reads.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
 import type { ExecutorContext } from '../command.ts'
@@ -13,6 +14,7 @@ type Walk = {
   readonly after: string | undefined
   readonly status: UserStatus | undefined
   readonly changedSince: Instant | undefined
+  readonly turn: LongTurn
 }
 
 /** Users in order of their service ids, as they are at one instant, and whether more follow. */
@@ -33,24 +35,28 @@ export function openUserWalk(
   context: Pick<ExecutorContext, 'database' | 'clock' | 'sandbox' | 'prepareTerms' | 'terms'>,
 ): UserWalk {
   const { database, clock, sandbox } = context
-  return async (partner, { after = NIL_UUID, status, changedSince }) => {
+  return async (partner, { after = NIL_UUID, status, changedSince, turn }) => {
+    const { partnerId } = partner
     const offsets = sandbox ? await loadClockOffsets(database, [partner]) : undefined
-    const clockOffsetMs = offsets?.get(partner.partnerId) ?? partner.clockOffsetMs
+    const clockOffsetMs = offsets?.get(partnerId) ?? partner.clockOffsetMs
     const now = clock.now({ clockOffsetMs })
     const since = changedSince === undefined ? undefined : changedSince - COMMITTED_WITHIN_MS
     const users: User[] = []
     for (let last = after; ; ) {
-      const query = { partnerId: partner.partnerId, after: last, limit: PAGE + 1, status, since, now }
-      const rows = await loadUserPage(database, query)
+      const query = { partnerId, after: last, limit: PAGE + 1, status, since, now }
+      const rows = await inTurn(turn, partnerId, () => loadUserPage(database, query))
       const found = rows.map(loadedUserOf)
       await context.prepareTerms([...new Set(found.flatMap(({ user }) => versionsOf(user)))])
-      for (const loaded of found) {
-        // The documents of a user are loaded only where a change is due.
-        const terms = context.terms(partner, () => personOf(loaded, partner, 'profile'))
-        const user = applyDueChanges(loaded.user, now, terms).at(-1)?.after ?? loaded.user
-        const isWanted = status === undefined ? isKnown(user) : user.status === status
-        if (isWanted && (since === undefined || user.updatedAt >= since)) users.push(user)
-      }
+      await inSteps(turn, partnerId, {
+        rows: found,
+        make(loaded) {
+          // The documents of a user are loaded only where a change is due.
+          const terms = context.terms(partner, () => personOf(loaded, partner, 'profile'))
+          const user = applyDueChanges(loaded.user, now, terms).at(-1)?.after ?? loaded.user
+          const isWanted = status === undefined ? isKnown(user) : user.status === status
+          if (isWanted && (since === undefined || user.updatedAt >= since)) users.push(user)
+        },
+      })
       const terms = context.terms(partner, () => undefined)
       if (users.length > PAGE) return { users: users.slice(0, PAGE), terms, isLast: false }
       const end = rows.at(-1)
