@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
+import type { Database } from '../../service/src/db/database.ts'
+import { type Query, sql } from '../../service/src/db/sql.ts'
 import {
   changeEndpoint,
   type EndpointChanges,
@@ -206,3 +207,49 @@ test('a 410 from an address that has changed since is not logged as disabling th
   expect(receiver.deliveries).toHaveLength(2)
   await receiver.close()
 })
+
+test.each([
+  ['asks for a pause', 429, 1],
+  ['is gone', 410, 1],
+  ['refuses our credentials, of which three failures open the breaker', 401, 3],
+])(
+  'of what was being claimed when its endpoint %s, only so many are sent as it may get, and the rest keeps its place',
+  async (_name, status, sent) => {
+    await using rig = await dispatchRig()
+    const receiver = await startReceiver()
+    const held: ServerResponse[] = []
+    receiver.answer = ({ userid }) => (userid === 'bad' ? 422 : response => held.push(response))
+    await rig.addEndpoint(receiver.url)
+    const database: Database = {
+      ...rig.database,
+      query: async <Row>(query: Query) => {
+        const rows = await rig.database.query<Row>(query)
+        const isClaim = query.text.includes('with ask as materialized')
+        if (isClaim && rows.length > 0 && held.length > 0) {
+          held.pop()?.writeHead(status, { 'retry-after': '3600' }).end()
+          await expect.poll(() => rig.count('delivery_attempts')).toBe(2)
+        }
+        return rows
+      },
+    }
+    // No poll finds what is given back.
+    const dispatcher = rig.open({ pollMs: 600_000 }, { database, deadlineMs: 600_000 })
+    // By an answer it is known to be quick, and may get many at a time.
+    await rig.raise(['bad'])
+    await dispatcher.idle()
+    await rig.raise(['first'])
+    dispatcher.nudge()
+    await receiver.received(2)
+    await rig.raise(range(3, 'claimed'))
+    dispatcher.nudge()
+    await expect.poll(() => rig.count('delivery_attempts')).toBe(2)
+    const due = sql`select from deliveries where due_at <= ${new Date(rig.now()).toISOString()}`
+    await expect.poll(() => rig.database.query(due)).toHaveLength(4 - sent)
+    await receiver.received(1 + sent)
+    expect(receiver.deliveries).toHaveLength(1 + sent)
+    receiver.answer = () => 200
+    for (const response of held.splice(0)) response.writeHead(200).end()
+    if (sent > 1) await receiver.received(5)
+    await receiver.close()
+  },
+)

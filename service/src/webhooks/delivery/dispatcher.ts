@@ -13,6 +13,7 @@ import type { WebhookMetrics } from './metrics.ts'
 import {
   changeTarget,
   pauseAfterOwnFault,
+  roomAt,
   shareOut,
   type Target,
   takeAttempt,
@@ -253,9 +254,12 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     for (const item of items) {
       const target = byId.get(item.endpoint_id)
       if (!target) continue
-      // A fault of ours on another attempt may have paused the endpoint while this one was claimed.
-      if (isDraining || target.ownFaultUntil > real()) unwanted.push({ partnerId: target.partnerId, item })
-      else void begin(target, item)
+      // Another attempt that has ended meanwhile may have left less room, or none.
+      if (!isDraining && roomAt(target, limits, real()) > 0) void begin(target, item)
+      else {
+        unwanted.push({ partnerId: target.partnerId, item })
+        target.mayHaveMore = true
+      }
     }
     if (unwanted.length > 0) await giveBack(database, unwanted)
     if (isDraining) return
@@ -337,7 +341,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       target.unwritten.delete(ended)
       takeReceipt(target, receipt)
       // It may be judged otherwise there, by what another process has seen: then it is not disabled.
-      if (wasHeld) target.isHeld = false
+      if (wasHeld) target.isHeld = receipt.ok && receipt.value.stored?.isDisabled === true
       // Another event of the user is due, or what waited for the end of an outage.
       if (target.endpoint.ordering === 'user' || wasHeld) want(target)
       done()
