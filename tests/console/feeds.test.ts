@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
+import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { noteDifferences } from '../../service/src/feeds/difference-store.ts'
 import { coversHere } from '../../service/src/feeds/list-here.ts'
 import { SCHEDULE } from '../../service/src/feeds/release.ts'
@@ -46,6 +47,17 @@ test('a held run of the schedule goes once one person has asked for it and anoth
   await two.post(`${asked.path}/confirm`, { reason: 'agreed' })
   expect((await two.post(`${path}/drop`, { run: '2' })).status).toBe(409)
   expect(await own.run()).toMatchObject({ run: { run: 2, status: 'taken', lines: 1 } })
+  // Alone, where the policy lets one person do it; of people of every partner, the reasons are in the part of no partner.
+  await writePolicy(stage.service.database, 'release', false)
+  onTestFinished(() => writePolicy(stage.service.database, 'release', true))
+  await client.reinstateUser({ userid: 'told' })
+  await own.lines()
+  await client.cancelUser({ userid: 'told', effective: 'immediate' })
+  await own.run({ by: SCHEDULE })
+  await two.post(`${path}/release`, { run: '4', reason: 'for myself' })
+  const record = (await one.get(`/audit?partner=${noPartner}`)).text
+  const reasons = ['read by hand', 'agreed', 'for myself']
+  expect(reasons.map(reason => record.split(reason).length - 1)).toEqual([2, 1, 1])
 })
 
 test('a refused line is listed with its user until it is accepted, and the user’s page says what was told and answered', async () => {

@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openBlockKeys } from '../../service/src/audit/block-keys.ts'
+import { installationKey, openBlockKeys } from '../../service/src/audit/block-keys.ts'
 import { type BlockKeys, blocksOf, type Finding, verifyPartner } from '../../service/src/audit/blocks.ts'
 import { addEntries, listEntries, noPartner } from '../../service/src/audit/entries.ts'
 import { type Searched, signBlocks } from '../../service/src/audit/sign-blocks.ts'
@@ -213,11 +213,15 @@ test('blocks of entries without a partner are compared after every key was rotat
     { ...operatorsEntry, partnerId: noPartner, entryId: randomUUID(), at: 2000, times: 1 },
   ])
   expect(await signBlocks(database, openBlockKeys(database, old), 3_600_000)).toBe(1)
+  const sealing = await installationKey(database, old)
   // With both keys in hand the marks are made anew, and then the old ones are gone.
   await markAnew(database, loadKeyring({ rootKey: `${after},${before}` }))
-  const keys = openBlockKeys(database, loadKeyring({ rootKey: after }))
+  const only = loadKeyring({ rootKey: after })
+  const keys = openBlockKeys(database, only)
   const compared = () => verifyPartner(database, keys, noPartner)
   expect(await compared()).toEqual({ rows: 1, findings: [] })
+  // Their reasons and requests are opened then, too.
+  expect(await installationKey(database, only)).toEqual(sealing)
   await database.query(sql`update audit_log set actor = 'somebody'`)
   expect(faults((await compared()).findings)).toEqual(['audit_log altered'])
 })

@@ -19,10 +19,8 @@ export function openBlockKeys(db: Executor, keyring: Keyring): BlockKeys {
     return row && keyedHash(partnerOf(row, keyring).hashKey, purpose)
   }
   const ofNobody = async (): Promise<Buffer | undefined> => {
-    const [row] = await db.query<{ wrapped_audit_key: Buffer }>(
-      sql`select wrapped_audit_key from installation`,
-    )
-    return row && keyedHash(unwrapKey(keyring.rootKey, row.wrapped_audit_key, binding), purpose)
+    const key = await auditKey(db, keyring)
+    return key && keyedHash(key, purpose)
   }
   const keyOf = (partnerId: string) => (partnerId === noPartner ? ofNobody() : ofPartner(partnerId))
   return {
@@ -34,6 +32,20 @@ export function openBlockKeys(db: Executor, keyring: Keyring): BlockKeys {
       return keyId === idOf(partnerId) ? keyOf(partnerId) : undefined
     },
   }
+}
+
+/**
+ * The key that seals what concerns no partner, or all; like a partner's key it is not changed by rotations. `undefined`: the database
+ * is no installation yet, and nothing is sealed.
+ */
+export async function installationKey(db: Executor, keyring: Keyring): Promise<Buffer | undefined> {
+  const key = await auditKey(db, keyring)
+  return key && keyedHash(key, 'installation.key')
+}
+
+async function auditKey(db: Executor, keyring: Keyring): Promise<Buffer | undefined> {
+  const [row] = await db.query<{ wrapped_audit_key: Buffer }>(sql`select wrapped_audit_key from installation`)
+  return row && unwrapKey(keyring.rootKey, row.wrapped_audit_key, binding)
 }
 
 /** A new key of an installation for blocks of entries without a partner, wrapped by the current root key. */

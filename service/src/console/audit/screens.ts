@@ -4,9 +4,9 @@ import { noPartner } from '../../audit/entries.ts'
 import { openReason } from '../../audit/reason.ts'
 import { addDays, dateAt, type PlainDate, startOfDate, type Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { ownPartner } from '../partners.ts'
+import { allPartners, type Concerned } from '../requests/request.ts'
 import { record } from '../screen/record.ts'
 import {
   type Answer,
@@ -44,8 +44,8 @@ const WHO = [
 
 async function open(visit: OperatorVisit): Promise<OpenList<NamedEntry>> {
   const { query, context } = visit
-  const { partner, partnerId } = await concerned(visit)
-  const zone = partner?.timezone ?? visit.zone
+  const partner = await concerned(visit)
+  const { partnerId, timezone: zone } = partner
   const today = dateAt(context.real(), zone)
   const from = dayIn(query, 'from', addDays(today, -30))
   const until = dayIn(query, 'until', today)
@@ -66,7 +66,7 @@ async function open(visit: OperatorVisit): Promise<OpenList<NamedEntry>> {
       { name: 'who', label: 'Who', value: who, options: WHO },
       { name: 'user', label: 'User (Service ID)', value: serviceId ?? '', type: 'text', size: 38 },
     ],
-    columns: columnsFor(visit, partner, zone),
+    columns: columnsFor(visit, partner),
     rows: {
       sortedBy: 'at',
       isDownFirst: true,
@@ -110,17 +110,13 @@ ${actionForm(visit, {
   )
 }
 
-function columnsFor(
-  { may }: OperatorVisit,
-  partner: Partner | undefined,
-  zone: Zone,
-): readonly Column<NamedEntry>[] {
+function columnsFor({ may }: OperatorVisit, partner: Concerned): readonly Column<NamedEntry>[] {
   const reasonOf = ({ service_id, sealed_reason }: NamedEntry) =>
-    partner ? openReason(partner, service_id ?? undefined, sealed_reason) : ''
+    openReason(partner, service_id ?? undefined, sealed_reason)
   const ofFile = (name: string, value: (entry: NamedEntry) => string | number) =>
     ({ name, label: name, value, isOfFile: true }) as const
   return [
-    dated('at', 'When', entry => entry.at, zone),
+    dated('at', 'When', entry => entry.at, partner.timezone),
     {
       name: 'who',
       label: 'Who',
@@ -162,14 +158,12 @@ function partnersOf({
   return [...partnerNames, ...(operator.partners === undefined ? nobody : [])]
 }
 
-/** The partner of the address; none for the entries that concern none. */
-async function concerned(visit: OperatorVisit): Promise<{ partner: Partner | undefined; partnerId: string }> {
+/** The partner of the address, or all for the entries that concern none. */
+async function concerned(visit: OperatorVisit): Promise<Concerned> {
   const [first = noPartner] = visit.partnerNames.keys()
   const wanted = visit.query.get('partner') ?? first
-  if (wanted === noPartner && visit.operator.partners === undefined)
-    return { partner: undefined, partnerId: noPartner }
-  const partner = await ownPartner(visit, wanted)
-  return { partner, partnerId: partner.partnerId }
+  const isNone = wanted === noPartner && visit.operator.partners === undefined
+  return isNone ? allPartners(visit) : ownPartner(visit, wanted)
 }
 
 function dayIn(query: URLSearchParams, name: string, otherwise: PlainDate): PlainDate {
@@ -194,7 +188,8 @@ function userIn(query: URLSearchParams): string | undefined {
 
 async function verify(visit: OperatorVisit): Promise<Answer> {
   const { database, keyring } = visit.context
-  const { partner, partnerId } = await concerned(visit)
+  const partner = await concerned(visit)
+  const { partnerId } = partner
   const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), partnerId)
   const isWhole = findings.length === 0
   await record(visit, { action: 'verify audit', result: isWhole ? 'whole' : 'altered', partner })

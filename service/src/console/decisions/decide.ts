@@ -2,7 +2,6 @@ import { noPartner } from '../../audit/entries.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { roleWith } from '../../operators/operator.ts'
 import { findSamePerson, operatorNames } from '../../operators/store.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { requestKinds } from '../acts/all.ts'
 import { ownPartner } from '../partners.ts'
@@ -14,7 +13,7 @@ import {
   type SecondPersonRequest,
 } from '../requests/request.ts'
 import { decideRequest, findRequest, type RequestRow, stateOf } from '../requests/store.ts'
-import { type Deed, record, recordAlongside } from '../screen/record.ts'
+import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
   ConsoleRefusal,
@@ -42,7 +41,7 @@ export async function confirm(visit: OperatorVisit): Promise<Answer> {
     throw new ConsoleRefusal(
       409,
       'It can be opened no more',
-      'The root key with which it was sealed has been retired. Ask for it again.',
+      'The user was erased, and with them what this says.',
     )
   const done = await unlessDecided(visit, () =>
     kind.perform(visit, request, [
@@ -159,8 +158,8 @@ async function unlessDecided<T>(visit: OperatorVisit, run: () => Promise<T>): Pr
   }
 }
 
-function deedOf(known: Known): Pick<Deed, 'partner' | 'serviceId'> {
-  return { partner: known.recorded, serviceId: known.row.service_id ?? undefined }
+function deedOf(known: Known): { partner: Concerned; serviceId: string | undefined } {
+  return { partner: known.partner, serviceId: known.row.service_id ?? undefined }
 }
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
@@ -168,8 +167,6 @@ export type Known = {
   readonly row: RequestRow
   readonly kind: RequestKind
   readonly partner: Concerned
-  /** The partner in whose part of the record it stands; `undefined`: it concerns all. */
-  readonly recorded: Partner | undefined
   readonly request: SecondPersonRequest | undefined
   /** Whether who looks at it asked for it, by this account or by another that is known to be of the same person. */
   readonly isOwn: boolean
@@ -197,13 +194,13 @@ async function knownOf(visit: OperatorVisit, row: RequestRow): Promise<Known | u
   const kind = requestKinds.find(one => one.action === row.action)
   if (!kind) return undefined
   const same = await findSamePerson(database, visit.operator.operatorId)
-  const recorded = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
-  const partner = recorded ?? allPartners(visit)
+  const partner = await (row.partner_id === noPartner
+    ? allPartners(visit)
+    : ownPartner(visit, row.partner_id))
   return {
     row,
     kind,
     partner,
-    recorded,
     request: openedRequest(partner, row),
     isOwn: same.has(row.asked_by),
   }

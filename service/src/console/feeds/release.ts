@@ -67,7 +67,7 @@ export async function heldPart(visit: OperatorVisit, run: Run): Promise<Slot> {
   const number = html`<input type="hidden" name="run" value="${run.run}">`
   const mayDecide = visit.may('support') && visit.operator.partners === undefined
   const asks = await needsSecondPerson(visit, 'release')
-  const waiting = mayDecide ? await waitingAbout(database, allPartners(visit), real()) : []
+  const waiting = mayDecide ? await waitingAbout(database, await allPartners(visit), real()) : []
   const asked = waiting.find(({ action }) => action === 'release')
   return section(
     `Run ${run.run} is held`,
@@ -112,10 +112,11 @@ function decided(): ConsoleRefusal {
 async function release(visit: OperatorVisit): Promise<Answer> {
   const run = await heldRun(visit)
   const reason = reasonOf(visit)
+  const partner = await allPartners(visit)
   if (await needsSecondPerson(visit, 'release'))
     return askSecondPerson(visit, {
       action: 'release',
-      partner: allPartners(visit),
+      partner,
       serviceId: undefined,
       reason,
       payload: { feed: run.feed, run: run.run },
@@ -123,7 +124,7 @@ async function release(visit: OperatorVisit): Promise<Answer> {
     })
   await visit.context.database.transaction(async tx => {
     if (!(await releaseRun(tx, run, visit.operator.operatorId))) throw decided()
-    await tx.query(recordAlongside(visit, { action: 'feed release' }))
+    await tx.query(recordAlongside(visit, { action: 'feed release', partner, reason }))
   })
   return { to: `/feeds/${run.feed}` }
 }

@@ -1,3 +1,4 @@
+import { installationKey } from '../../audit/block-keys.ts'
 import { noPartner } from '../../audit/entries.ts'
 import { HOUR_MS } from '../../calendar/calendar.ts'
 import { failureOf } from '../../db/failure.ts'
@@ -6,9 +7,8 @@ import type { Slot } from '../../http/html.ts'
 import type { Right } from '../../operators/operator.ts'
 import { findSamePerson } from '../../operators/store.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { seal, unseal } from '../../vault/seal.ts'
+import { newKey, seal, unseal } from '../../vault/seal.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { ownPartner } from '../partners.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, notHere, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 import type { ButtonColor } from '../views/parts.ts'
@@ -29,10 +29,11 @@ import {
 /** The partner whom a request concerns, or all of them: of people of every partner, such as a run of a feed. */
 export type Concerned = Pick<Partner, 'partnerId' | 'name' | 'timezone' | 'key'>
 
-/** All partners, with the root key in place of a partner's. Throws the refusal of a request for who does not work for all. */
-export function allPartners({ context, operator, zone }: OperatorVisit): Concerned {
+/** All partners, with a key of the installation in place of a partner's. Throws the refusal of a request for who does not work for all. */
+export async function allPartners({ context, operator, zone }: OperatorVisit): Promise<Concerned> {
   if (operator.partners !== undefined) throw notHere('request')
-  return { partnerId: noPartner, name: 'All partners', timezone: zone, key: context.keyring.rootKeys.current }
+  const key = (await installationKey(context.database, context.keyring)) ?? newKey()
+  return { partnerId: noPartner, name: 'All partners', timezone: zone, key: { id: 'installation', key } }
 }
 
 /** The content of a request to a second person. */
@@ -167,7 +168,7 @@ export async function askSecondPerson(visit: OperatorVisit, asked: ActRequest): 
       action: `ask for ${action}`,
       result: 'asked',
       reason,
-      partner: partner.partnerId === noPartner ? undefined : await ownPartner(visit, partner.partnerId),
+      partner,
       serviceId,
     }),
   ])

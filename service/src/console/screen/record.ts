@@ -10,13 +10,16 @@ import type { OperatorVisit } from './screen.ts'
 export type Deed = {
   readonly action: string
   readonly result?: string
-  readonly partner?: Partner | undefined
   readonly serviceId?: string | undefined
-  /** Only of an act that concerns a partner, with whose key it is sealed. */
-  readonly reason?: string | undefined
   /** The operator who acted, if not the visit's: one operator requested it, another confirmed it. */
   readonly actor?: string
-}
+} & (
+  | { readonly partner?: Owner | undefined; readonly reason?: undefined }
+  | { readonly partner: Owner; readonly reason: string | undefined }
+)
+
+/** The partner whom it concerns, or all, with the key that seals the reason. */
+type Owner = Pick<Partner, 'partnerId' | 'key'>
 
 type Recorder = Pick<OperatorVisit, 'context' | 'requestId' | 'address'> & {
   readonly operator: Pick<Operator, 'operatorId'>

@@ -2,8 +2,7 @@ import { formatTimestamp, type Instant, type Zone } from '../../calendar/calenda
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Right } from '../../operators/operator.ts'
-import type { Partner } from '../../partners/partner.ts'
-import { record } from '../screen/record.ts'
+import { type Deed, record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { section, selectField, table, when } from './parts.ts'
 
@@ -124,7 +123,7 @@ export type OpenList<Row> = {
   /** The action of the audit entry about a look at the page; absent: such a look is not recorded. */
   readonly looked?: string | undefined
   /** The partner whom the list concerns; absent: several or none. */
-  readonly partner?: Partner | undefined
+  readonly partner?: Deed['partner']
   /** The user whom the list concerns, if it is one. */
   readonly serviceId?: string | undefined
   /** The other parts of the page; the file is made without them. */
