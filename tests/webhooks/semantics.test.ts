@@ -425,6 +425,39 @@ test('after this service itself was down for 73 hours, due deliveries are attemp
     })
   }))
 
+test('while what was due after 72 hours is being attempted, no process disables the endpoint', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await send(set, ['u0'])
+    await set.dispatcher.close()
+    rig.advance(73 * HOUR)
+    const held: ServerResponse[] = []
+    receiver.answer = () => response => held.push(response)
+    const dispatcher = rig.open({}, { deadlineMs: 600_000 })
+    await receiver.received(2)
+    await rig.open().idle()
+    expect(await look(set)).toMatchObject({ disabled_at: null })
+    held[0]?.writeHead(200).end()
+    await dispatcher.idle()
+    expect(await look(set)).toMatchObject({ disabled_at: null, waiting: 0 })
+  }))
+
+test('what stands behind an event that waits for its next attempt does not keep an endpoint from being disabled', () =>
+  withEndpoint(
+    async set => {
+      const { rig, receiver, dispatcher } = set
+      receiver.answer = () => 500
+      await send(set, ['u0', 'u0'])
+      await rig.database.query(sql`
+        update endpoint_health set failing_since = failing_since - interval '73 hours', revision = revision + 1`)
+      await dispatcher.idle()
+      expect(receiver.deliveries).toHaveLength(1)
+      expect(await look(set)).toMatchObject({ disabled_reason: 'failing', waiting: 2 })
+    },
+    { ordering: 'user' },
+  ))
+
 test('an endpoint that is down as long as this service was is disabled by its next failure', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set

@@ -175,7 +175,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       await load(changed.map(row => ({ partnerId: row.partner_id, endpointId: row.endpoint_id })))
       for (const row of rows) {
         const target = targets.get(row.endpoint_id)
-        if (target) reviewLate(target, row.has_due)
+        if (target) reviewLate(target, row)
         if (target && row.has_due) want(target)
       }
     } catch (error) {
@@ -369,14 +369,14 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   }
 
   /** Reports or disables an endpoint that has failed for long, because that time passes even while nothing is due there. */
-  const reviewLate = (target: Target, hasDue: boolean) => {
+  const reviewLate = (target: Target, row: { has_due: boolean; is_attempted: boolean }) => {
     if (target.isHeld || target.isReviewed) return
     const { health, isReported } = target
     const at = real()
     const { action } = reviewHealth(health, at)
-    // Not while deliveries are due there: the service may have been down, and the next attempts show whether the endpoint
-    // works. While the endpoint itself has asked for a pause there are no attempts, so it is disabled when its time is over.
-    const mayDisable = !hasDue || (health.pausedUntil ?? 0) > at
+    // Not while deliveries are due or attempted there: the service may have been down, and these attempts show whether the
+    // endpoint works. While it has asked for a pause no attempt begins, so it is disabled when its time is over.
+    const mayDisable = !row.is_attempted && (!row.has_due || (health.pausedUntil ?? 0) > at)
     const isDue = action.kind === 'notice' || (action.kind === 'disable' && mayDisable)
     if (!isDue && !noticeFor(health, { wasReported: isReported, isDelivered: false, now: at })) return
     target.isReviewed = true

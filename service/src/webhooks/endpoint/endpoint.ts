@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, sql, timestamp } from '../../db/sql.ts'
 import { stored, tableOf } from '../../db/table.ts'
-import type { HealthRecord } from './verdict.ts'
+import { DISABLE_AFTER, type HealthRecord } from './verdict.ts'
 
 /** Why an endpoint is disabled: by the operator, by a 410, or after 72 h of failures. */
 export type DisabledReason = 'operator' | 'gone' | 'failing'
@@ -70,6 +70,8 @@ export async function readEndpoints(db: Executor, ids: readonly NamedEndpoint[])
 type EnabledEndpoint = Pick<EndpointRow, 'partner_id' | 'endpoint_id' | 'version'> & {
   revision: number
   has_due: boolean
+  /** Of one that has failed for so long that it may be disabled: whether a process is attempting a delivery there. */
+  is_attempted: boolean
 }
 
 /** What is due, by this process's clock, and how far that is ahead of the system's: 0 but in a test that moves its clock. */
@@ -88,14 +90,17 @@ export function isDue(clock: Clock): Fragment {
 
 /** Every endpoint that is not disabled, with whether something is due there. */
 export function listEnabled(db: Executor, clock: Clock): Promise<EnabledEndpoint[]> {
-  return db.query<EnabledEndpoint>(sql`
-    select w.partner_id, w.endpoint_id, w.version, h.revision, exists (
+  const some = (deliveries: Fragment) => fragment`
       select from unnest('{fresh,retry,replay}'::text[]) as queue (work)
       cross join lateral (
         select from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = queue.work
-          and ${isDue(clock)}
-        limit 1) due) as has_due
+          and ${deliveries}
+        limit 1) found`
+  const isClaimed = fragment`d.due_at > ${databaseNow(clock)} and d.held_from is not null and not d.is_behind`
+  return db.query<EnabledEndpoint>(sql`
+    select w.partner_id, w.endpoint_id, w.version, h.revision, exists (${some(isDue(clock))}) as has_due,
+      exists (${some(isClaimed)} where h.failing_since <= ${timestamp(clock.now - DISABLE_AFTER)}) as is_attempted
     from webhook_endpoints w
     join endpoint_health h on h.partner_id = w.partner_id and h.endpoint_id = w.endpoint_id
     where w.deleted_at is null and w.disabled_at is null`)
