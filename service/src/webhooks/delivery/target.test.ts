@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { closedBreaker, goodHealth } from '../endpoint/verdict.ts'
-import { roomAt, shareOut, type Target } from './target.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { newKey } from '../../vault/seal.ts'
+import type { EndpointRow } from '../endpoint/endpoint.ts'
+import { sealSecrets } from '../endpoint/secrets.ts'
+import { type Assessment, closedBreaker, goodHealth } from '../endpoint/verdict.ts'
+import { changeTarget, roomAt, shareOut, type Target, takeHealth, targetOf } from './target.ts'
 
 const now = 1_000_000
 const limits = { slots: 64, endpointSlots: 16 }
@@ -18,9 +22,21 @@ function target(
   const health = { revision: 1, breaker: closedBreaker(), ...goodHealth(), acceptedPair: 'current' }
   const running = new Set(Array.from({ length: underWay }, () => ({ startedAt: now - agoMs })))
   return {
-    ...{ endpointId: name, health, ownFaultUntil: 0, isHeld: false, typicalMs: 5, underWay: running },
+    ...{ endpointId: name, health, isHeld: false, typicalMs: 5, underWay: running },
+    ownFaultUntil: 0,
     ...own,
   } as unknown as Target
+}
+
+function ended(assessment: Assessment, startedAt: number, endedAt: number) {
+  return {
+    eventId: 'e',
+    assessment,
+    startedAt,
+    endedAt,
+    pair: 'current',
+    certificateEndsAt: undefined,
+  } as const
 }
 
 function shared(wanted: readonly Target[], { others = [] as Target[], slots = limits.slots } = {}) {
@@ -104,4 +120,21 @@ describe('the free slots', () => {
       }),
     )
   })
+})
+
+test('what an attempt has shown before its endpoint was changed is not added to the health of the changed one', () => {
+  const named = { partnerId: 'p', endpointId: 'a' }
+  const key = { id: 'k', key: newKey() }
+  const current = { kind: 'basic', username: 'u', password: 'p' } as const
+  const secrets = { current, next: null, signing: [], headers: {}, client: null }
+  const row = {
+    ...{ partner_id: 'p', endpoint_id: 'a', version: 1, health: target('a').health, reported: null },
+    sealed_secrets: sealSecrets({ ...named, key }, secrets),
+  } as unknown as EndpointRow
+  const partner = { key } as Partner
+  const one = targetOf(row, partner)
+  one.unwritten.add(ended({ kind: 'failed', blame: 'endpoint', pausedUntil: now + 5000 }, now, now))
+  changeTarget(one, { ...row, version: 2 }, partner)
+  takeHealth(one, row, limits)
+  expect(one.health).toEqual(row.health)
 })

@@ -66,6 +66,7 @@ export function changeTarget(target: Target, endpoint: EndpointRow, partner: Par
   target.endpoint = endpoint
   target.isHeld = false
   // Attempts at a former address say nothing about the present one, and take no room there.
+  target.unwritten.clear()
   target.underWay = new Set()
 }
 
