@@ -5,7 +5,7 @@ import { newKey } from '../../vault/seal.ts'
 import type { EndpointRow } from '../endpoint/endpoint.ts'
 import { sealSecrets } from '../endpoint/secrets.ts'
 import { type Assessment, closedBreaker, goodHealth } from '../endpoint/verdict.ts'
-import { changeTarget, roomAt, shareOut, type Target, takeHealth, targetOf } from './target.ts'
+import { changeTarget, roomAt, shareOut, type Target, takeAttempt, takeHealth, targetOf } from './target.ts'
 
 const now = 1_000_000
 const limits = { slots: 64, endpointSlots: 16 }
@@ -23,7 +23,7 @@ function target(
   const running = new Set(Array.from({ length: underWay }, () => ({ startedAt: now - agoMs })))
   return {
     ...{ endpointId: name, health, isHeld: false, typicalMs: 5, underWay: running },
-    ownFaultUntil: 0,
+    ...{ ownFaults: 0, ownFaultUntil: 0 },
     ...own,
   } as unknown as Target
 }
@@ -120,6 +120,16 @@ describe('the free slots', () => {
       }),
     )
   })
+})
+
+test('attempts that meet one fault of ours pause their endpoint once, and those after the pause for longer', () => {
+  const one = target('a')
+  const unspent = { kind: 'unspent', fault: 'resolver' } as const
+  for (const endedAt of [now, now + 10, now + 1500])
+    takeAttempt(one, ended(unspent, now - 10, endedAt), limits)
+  expect(one.ownFaultUntil).toBe(now + 1000)
+  takeAttempt(one, ended(unspent, now + 1000, now + 1600), limits)
+  expect(one.ownFaultUntil).toBe(now + 3600)
 })
 
 test('what an attempt has shown before its endpoint was changed is not added to the health of the changed one', () => {

@@ -94,7 +94,7 @@ export function takeAttempt(target: Target, ended: EndedAttempt, { endpointSlots
   const verdict = judge(target.health, ended, endpointSlots)
   target.health = verdict.health
   if (verdict.action.kind === 'disable' || verdict.outage) target.isHeld = true
-  if (ended.assessment.kind === 'unspent') pauseAfterOwnFault(target, ended.endedAt)
+  if (ended.assessment.kind === 'unspent') pauseAfterOwnFault(target, ended.endedAt, ended.startedAt)
   else target.ownFaults = 0
   return verdict
 }
@@ -102,8 +102,12 @@ export function takeAttempt(target: Target, ended: EndedAttempt, { endpointSlots
 /** How long an endpoint pauses after the first fault on our side, the second in a row, and so on. */
 const OWN_FAULT_MS: readonly number[] = [1000, 2000, 5000, 10_000, 30_000]
 
-/** Pauses an endpoint after a fault on our side, for longer after each further fault in a row. */
-export function pauseAfterOwnFault(target: Target, at: Instant): void {
+/**
+ * Pauses an endpoint after a fault on our side, for longer after each further one in a row. What began before the end of the
+ * last pause has met the fault that it was for.
+ */
+export function pauseAfterOwnFault(target: Target, at: Instant, begunAt: Instant = at): void {
+  if (begunAt < target.ownFaultUntil) return
   target.ownFaultUntil = at + (OWN_FAULT_MS[Math.min(target.ownFaults, OWN_FAULT_MS.length - 1)] ?? 0)
   target.ownFaults += 1
 }
