@@ -567,7 +567,6 @@ CREATE TABLE public.partners (
     wrapped_key bytea NOT NULL,
     clock_offset_ms bigint DEFAULT 0 NOT NULL,
     disabled_at timestamp with time zone,
-    disabled_reason text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     cell text DEFAULT ''::text NOT NULL,

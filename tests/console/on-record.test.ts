@@ -4,6 +4,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
+import { checkTables } from '../trust/canaries.ts'
 import { deedsOf } from './deeds.ts'
 import { type Shown, signIn } from './operator-browser.ts'
 
@@ -41,7 +42,7 @@ async function state() {
     select (select count(*)::int from page_sessions) as links,
       (select count(*)::int from deliveries where work = 'replay') as again,
       (select array_agg(disabled_at is null) from webhook_endpoints) as endpoints,
-      (select array_agg(array[locale, disabled_reason]) from partners) as partners,
+      (select array_agg(locale) from partners) as partners,
       (select array_agg(disabled_at is null) from partners) as enabled,
       (select array_agg(revoked_at is null order by credential_id) from credentials) as credentials,
       (select array_agg(status order by service_id) from users) as users,
@@ -123,7 +124,7 @@ test('an act is committed with the record of it: where none can be written, noth
   )
 })
 
-test('the reason for which a partner was stopped goes when it is let in again, by whichever way, and no viewer sees it', async () => {
+test('the reason for which a partner was stopped is sealed, goes when it is let in again, by whichever way, and no viewer sees it', async () => {
   const path = `/partners/${partner.partnerId}`
   const viewer = await signIn(service, 'viewer')
   const stopped = await admin.post(`${path}/disable`, { reason: 'fraud, ticket 77' })
@@ -131,6 +132,8 @@ test('the reason for which a partner was stopped goes when it is let in again, b
   const seen = await viewer.get(path)
   expect(seen.text).toContain('Disabled since')
   expect(seen.text).not.toContain('ticket 77')
+  await checkTables(service.database, ['ticket 77'])
+  service.advance(2 * 60_000)
   for (const isDisabled of [false, true])
     await changePartner(partner.partnerId, { isDisabled }, service.manage)
   expect((await admin.get(path)).text).not.toContain('ticket 77')

@@ -106,8 +106,7 @@ export async function updatePartner(db: Executor, row: PartnerRow, at: Instant):
       help = ${JSON.stringify(row.help)}::jsonb, legal = ${JSON.stringify(row.legal)}::jsonb,
       look = ${JSON.stringify(row.look)}::jsonb, retain = ${row.retain}, offers = ${row.offers}::text[], api_key_optional = ${row.api_key_optional},
       rate_per_second = ${row.rate_per_second}, scopes = ${row.scopes}::text[],
-      disabled_at = ${timestamp(row.disabled_at)}, updated_at = ${timestamp(at)},
-      disabled_reason = case when disabled_at = ${timestamp(row.disabled_at)}::timestamptz then disabled_reason end
+      disabled_at = ${timestamp(row.disabled_at)}, updated_at = ${timestamp(at)}
     where partner_id = ${row.partner_id}`)
   await db.query(callersChanged(row.partner_id))
 }

@@ -1,7 +1,9 @@
 import type { AuditRow } from '../../audit/entries.ts'
-import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
+import { openReason } from '../../audit/reason.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { fragment, nothing, sql, timestamp } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
 
 /** An entry with the name of the operator behind it. */
 export type NamedEntry = AuditRow & { operator: string | null }
@@ -71,6 +73,22 @@ export async function findLookedAt(
     group by u.partner_id, u.service_id, u.userid
     order by at desc limit ${looked.limit}`)
   return rows.sort((a, b) => b.at - a.at).slice(0, looked.limit)
+}
+
+/** Why the console stopped a partner that is disabled now; `''` where it was done at the shell, which asks for no reason. */
+export async function findStopReason(
+  db: Executor,
+  partner: Pick<Partner, 'partnerId' | 'key' | 'disabledAt'>,
+): Promise<string> {
+  const { partnerId, disabledAt } = partner
+  if (disabledAt === undefined) return ''
+  // The entry is made just before the change that it records, so an older one is of a stop that is over.
+  const [row] = await db.query<{ sealed_reason: Buffer | null }>(sql`
+    select sealed_reason from audit_log
+    where partner_id = ${partnerId} and actor_kind in ('operator', 'command')
+      and entry_id >= ${firstIdAt(disabledAt - MINUTE_MS)}::uuid and action = 'disable partner' and result = 'done'
+    order by entry_id desc limit 1`)
+  return openReason(partner, undefined, row?.sealed_reason ?? null)
 }
 
 /** An entry's id was made within a day of its time, also for a command that runs for hours. */

@@ -1,13 +1,14 @@
 import type { Executor } from '../../db/database.ts'
-import { type Query, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { findNewestRefusedCreates } from '../../membership/records/refused-creates.ts'
 import { clientIdOf } from '../../oauth/client-credentials.ts'
 import { changePartner } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { listCredentials } from '../../partners/store.ts'
+import { findStopReason } from '../audit/store.ts'
 import { ownPartner } from '../partners.ts'
-import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
+import { type Answer, type OperatorVisit, onChange, onGet, type Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/list.ts'
 import { actionForm, facts, section, tag, when } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
@@ -41,7 +42,7 @@ async function show(visit: OperatorVisit): Promise<Answer> {
   const { partnerId } = partner
   const [progress, reason, rows, lines, refused, publicUrl] = await Promise.all([
     findIntegrationProgress(database, partnerId),
-    readDisabledReason(database, partnerId),
+    visit.may('support') ? findStopReason(database, partner) : '',
     listCredentials(database, partnerId),
     findEndpointLines(database, [partnerId], real()),
     findNewestRefusedCreates(database, partnerId),
@@ -58,7 +59,7 @@ ${
   html`<section class="notice bad"><h2>Disabled since ${when(
     partner.disabledAt ?? 0,
     partner.timezone,
-  )}</h2>${reason !== null && visit.may('support') && html`<p>${reason}</p>`}</section>`
+  )}</h2>${reason !== '' && html`<p>${reason}</p>`}</section>`
 }
 <section class="card across">${facts([
       ['Id', html`<code>${partnerId}</code>`],
@@ -178,8 +179,7 @@ ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', color: '
 
 async function disable(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
-  const alongside = [keepDisabledReason(partner.partnerId, reasonOf(visit))]
-  await administer(visit, { partner, action: 'disable partner', alongside }, context =>
+  await administer(visit, { partner, action: 'disable partner' }, context =>
     changePartner(partner.partnerId, { isDisabled: true }, context),
   )
   return { to: `/partners/${partner.partnerId}` }
@@ -255,18 +255,6 @@ export async function findIntegrationProgress(db: Executor, partnerId: string): 
         select spent_at from page_sessions where partner_id = ${partnerId} and created_at is not null
         order by created_at desc limit 1000) newest where newest.spent_at is not null) as page`)
   return progress ?? { credential: false, user: false, webhook: false, page: false }
-}
-
-/** Why a partner was disabled, or null. */
-export async function readDisabledReason(db: Executor, partnerId: string): Promise<string | null> {
-  const [row] = await db.query<{ disabled_reason: string | null }>(sql`
-    select disabled_reason from partners where partner_id = ${partnerId}`)
-  return row?.disabled_reason ?? null
-}
-
-/** Keeps why a partner is disabled, beside when; it goes when the partner is enabled. */
-export function keepDisabledReason(partnerId: string, reason: string): Query {
-  return sql`update partners set disabled_reason = ${reason} where partner_id = ${partnerId}`
 }
 
 /** The partners that are disabled. */
