@@ -198,6 +198,26 @@ test('however many processes there are, a broken endpoint gets one probe at a ti
   await receiver.close()
 })
 
+test('a probe that a process leaves undone when it stops is made by the next process at once', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  receiver.answer = () => 500
+  const stopping = rig.open({ graceMs: 0 }, { deadlineMs: 600_000 })
+  await rig.raise(range(20))
+  await stopping.idle()
+  const failed = receiver.deliveries.length
+  receiver.answer = () => () => {}
+  rig.advance(11_000)
+  stopping.nudge()
+  await receiver.received(failed + 1)
+  await stopping.close()
+  receiver.answer = () => 200
+  await rig.open().idle()
+  expect(await rig.count('deliveries')).toBe(0)
+  await receiver.close()
+})
+
 test('an attempt from before the breaker opened that fails beside the probe makes no room for a second probe', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()

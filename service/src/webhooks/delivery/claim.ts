@@ -201,13 +201,19 @@ export async function giveBack(
   db: Executor,
   claimed: readonly { partnerId: string; item: Item }[],
 ): Promise<void> {
-  await db.query(sql`
-    update deliveries d set due_at = coalesce(d.held_from, d.due_at), held_from = null
-    from unnest(${uuids(claimed.map(one => one.partnerId))}::uuid[],
+  const claims = fragment`unnest(${uuids(claimed.map(one => one.partnerId))}::uuid[],
       ${uuids(claimed.map(({ item }) => item.endpoint_id))}::uuid[],
       ${uuids(claimed.map(({ item }) => item.event_id))}::uuid[],
       ${timestamps(claimed.map(({ item }) => item.claimed_until))}::timestamptz[])
-      as c (partner_id, endpoint_id, event_id, claimed_until)
+      as c (partner_id, endpoint_id, event_id, claimed_until)`
+  await db.query(sql`
+    update deliveries d set due_at = coalesce(d.held_from, d.due_at), held_from = null
+    from ${claims}
     where d.partner_id = c.partner_id and d.event_id = c.event_id and d.endpoint_id = c.endpoint_id
       and d.due_at = c.claimed_until and d.held_from is not null`)
+  // The turn of a probe, too. By a statement of its own, as whoever writes results locks the health first.
+  await db.query(sql`
+    update endpoint_health h set probing_until = null
+    from ${claims}
+    where h.partner_id = c.partner_id and h.endpoint_id = c.endpoint_id and h.probing_until = c.claimed_until`)
 }
