@@ -299,6 +299,20 @@ test.runIf(hasNginx)(
   },
 )
 
+test('a changed rate holds at once, whatever would have waited by the former one', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startOwn()
+  const { webhookid } = await rig.addEndpoint(receiver.url, { ratelimit: 0.001 })
+  // No poll helps.
+  const dispatcher = rig.open({ pollMs: 600_000 }, { real: Date.now })
+  await rig.raise(['a', 'b', 'c', 'd'])
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(1)
+  await change(rig, webhookid, { ratelimit: 20 })
+  dispatcher.refresh()
+  await receiver.received(4)
+})
+
 /** A proxy that says of each tunnel which address was asked for and with which credentials; `refusal` refuses it. */
 async function startProxy(refusal?: string | Promise<string>) {
   const asked: (string | undefined)[] = []

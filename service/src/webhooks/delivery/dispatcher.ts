@@ -145,6 +145,10 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     }
     timers.set(name, setTimeout(fire, ms))
   }
+  const stopTimer = (name: string) => {
+    clearTimeout(timers.get(name))
+    timers.delete(name)
+  }
   const writer = openWriter({ ...context, endpointSlots, onTold: partnerId => nudge(new Set([partnerId])) })
 
   const poll = () => {
@@ -189,8 +193,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     targets.delete(endpointId)
     closed.delete(endpointId)
     context.outgoing.forget(endpointId)
-    clearTimeout(timers.get(endpointId))
-    timers.delete(endpointId)
+    stopTimer(endpointId)
   }
   /**
    * Reads endpoints as they are now; returns which of them are there and not disabled. One whose secrets cannot be opened is
@@ -207,6 +210,8 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
         if (known?.endpoint.version !== row.version) {
           const partner = await directory.partner(partnerId)
           if (!partner) throw new Error('an endpoint without a partner')
+          // It goes by the former rate.
+          stopTimer(id)
           if (known) changeTarget(known, row, partner)
           else targets.set(id, targetOf(row, partner))
         }

@@ -24,6 +24,7 @@ import { raiseNotice } from './notices.ts'
 import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
 import {
   changeHealth,
+  forgetPace,
   insertEndpoint,
   type ListedEndpoint,
   listEndpoints,
@@ -142,6 +143,7 @@ export async function changeEndpoint(
   const own = { url, ordering, rate_limit: ratelimit || null, sealed_secrets }
   const changed = { ...row, ...own, ...(events && subscribedTo(events)) }
   await updateEndpoint(tx, changed, now)
+  if (changed.rate_limit !== row.rate_limit) await forgetPace(tx, named)
   let health: HealthRecord = row.health
   // Earlier successes are not credited to new credentials.
   if (changes.credentials) {

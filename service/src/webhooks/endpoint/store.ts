@@ -142,6 +142,13 @@ export async function updateEndpoint(db: Executor, row: OwnValues, at: Instant):
     where partner_id = ${row.partner_id} and endpoint_id = ${row.endpoint_id}`)
 }
 
+/** Forgets when the next delivery may follow by the rate of an endpoint, which has another one now. */
+export async function forgetPace(db: Executor, named: NamedEndpoint): Promise<void> {
+  await db.query(sql`
+    update endpoint_health set next_at = null
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
+}
+
 /** Disables an endpoint unless it is disabled already; its deliveries are held. */
 export async function markDisabled(
   db: Executor,
