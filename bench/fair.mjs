@@ -4,8 +4,8 @@
 //       wrong   60 KB with 20,000 faults, refused each time
 //       /docs, /openapi.yaml   public pages, requested again and again without credentials
 //       without a token   refused with 401, again and again
-//       GET …   long reads of a partner with 5,000 members, one of whom changes each second: the sums of its months, a month as CSV,
-//               the list of its users
+//       GET …, POST …   what goes through many rows of a partner with 5,000 members, one of whom changes each second: the sums of its
+//              months, a month as CSV, its users, its events, and how many of these a replay would send
 //       bulk …   bulks of lines that cannot be read, or are blank: over 300 connections without reading the answers, over 8 with
 //   refused    how many prefills are refused although nothing is overloaded, without and with a program that takes a core:
 //       a lone partner beside three requests a second of strangers and two of its own for a token; 2, 20 and 200 equally
@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util'
 import { person } from './generator.mjs'
 import { startStand } from './http/stand.mjs'
 import { fillMembers } from './members.mjs'
-import { ended, generate as generateWith, headFor, say } from './served.mjs'
+import { ended, generate as generateWith, headersOf, headFor, say } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -68,19 +68,38 @@ async function measure({ newPartner, addresses, servicePids, admin, call }) {
   await generate({ ...reads, seconds: 3 })
   const pageHead = path => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`
   await fillMembers(admin, loud.partnerid, MEMBERS)
+  const { webhookid } = JSON.parse(
+    await call(loud, '/webhooks', { url: 'https://example.com/', username: 'u', password: 'a password' }),
+  )
+  const members = Array.from({ length: MEMBERS }, (_, at) =>
+    JSON.stringify({ operation: 'prefill', key: `e-${at}`, body: { userid: `e-${at}`, ...person } }),
+  )
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  await fetch(`${address}/user/bulk`, {
+    method: 'POST',
+    headers: { ...headersOf(loud), ...ndjson },
+    body: members.join('\n'),
+  }).then(answer => answer.text())
+  const from = new Date(Date.now() - 3_600_000).toISOString()
+  const replay = JSON.stringify({ from, to: new Date().toISOString(), dryrun: true })
   const readHead = path => headFor(loud, path).replace('POST', 'GET')
   const lines = `/statements/${new Date().toISOString().slice(0, 7)}/lines`
   const noises = [
     ['wrong', { head: headFor(loud, '/user/account/create'), kind: 'wrong' }],
-    ['/docs', { head: pageHead('/docs'), kind: 'page' }],
-    ['/openapi.yaml', { head: pageHead('/openapi.yaml'), kind: 'page' }],
-    ['without a token', { head: pageHead('/webhooks'), kind: 'page' }],
-    ['GET /statements', { head: readHead('/statements'), kind: 'page', isLong: true }],
+    ['/docs', { head: pageHead('/docs'), kind: 'same' }],
+    ['/openapi.yaml', { head: pageHead('/openapi.yaml'), kind: 'same' }],
+    ['without a token', { head: pageHead('/webhooks'), kind: 'same' }],
+    ['GET /statements', { head: readHead('/statements'), kind: 'same', isLong: true }],
     [
       'GET a month as CSV',
-      { head: readHead(lines).concat('accept: text/csv\r\n'), kind: 'page', isLong: true },
+      { head: readHead(lines).concat('accept: text/csv\r\n'), kind: 'same', isLong: true },
     ],
-    ['GET /users', { head: readHead('/users'), kind: 'page', isLong: true }],
+    ['GET /users', { head: readHead('/users'), kind: 'same', isLong: true }],
+    ['GET /events', { head: readHead('/events'), kind: 'same', isLong: true }],
+    [
+      'POST a dry replay',
+      { head: headFor(loud, `/webhooks/${webhookid}/replay`), body: replay, kind: 'same', isLong: true },
+    ],
     ['bulk of x, unread', { connections: 300, line: 'x\n', bytes: MIB, reads: false }],
     ['bulk of {}', { connections: 8, line: '{}\n', bytes: 5 * MIB, reads: true }],
     ['bulk of line feeds', { connections: 8, line: '\n', bytes: 5 * MIB, reads: true }],

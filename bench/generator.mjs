@@ -24,8 +24,11 @@ export function readAnswer(received) {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const text = received.latin1Slice(0, end)
-  const total = end + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
-  if (received.length < total) return undefined
+  const isChunked = /\r\ntransfer-encoding: chunked/i.test(text)
+  const total = isChunked
+    ? received.indexOf('\r\n0\r\n\r\n', end) + 7
+    : end + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
+  if (received.length < total || total <= end) return undefined
   const hasRetryAfter = /\r\nretry-after: \d+/i.test(text)
   return { status: text.slice(9, 12), total, isLast: /\r\nconnection: close/i.test(text), hasRetryAfter }
 }

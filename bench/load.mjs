@@ -60,8 +60,8 @@ const makers = {
   token: () => ({ path: '/oauth2/token', body: 'grant_type=client_credentials', more: '' }),
   // A small request with 20,000 faults.
   wrong: () => ({ path: '/user/account/create', body: manyFaults, more: '' }),
-  // A public page; `head` says which.
-  page: () => ({ body: '', more: '' }),
+  // The same request again and again: `head`, and a body if it has one.
+  same: () => ({ body: job.body ?? '', more: '' }),
   mix: () => makers[count % 10 < 6 ? 'benefits' : count % 10 < 9 ? 'prefill' : 'create'](),
 }
 

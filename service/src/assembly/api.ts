@@ -19,7 +19,7 @@ import type { Quiet } from '../quiet.ts'
 import { sandboxHandlers } from '../sandbox/handlers.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { Delivery } from './delivery.ts'
-import { dryHandlers, partnerHandlers } from './operations.ts'
+import { dryHandlers, longOperations, partnerHandlers } from './operations.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
@@ -48,7 +48,7 @@ export function mountApi(app: ReturnType<typeof createServer>, shared: Shared, c
     basePath,
     authenticate: authenticatePartner({ directory, callers, real: options.real, refuse }),
     limit: caller => context.rates.count(caller.partner),
-    longReads: new Set(['listUsers', 'listStatements', 'listStatementLines']),
+    longOperations,
     onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }
   const { dispatcher } = context.delivery

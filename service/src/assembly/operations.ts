@@ -1,4 +1,4 @@
-import type { OperationIdOf, SandboxOperationId } from '@benefit-enrolment/contract'
+import type { Operation, OperationIdOf, SandboxOperationId } from '@benefit-enrolment/contract'
 import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
 import { dependantHandlers } from '../accounts/dependant-handlers.ts'
 import { accountHandlers } from '../accounts/handlers.ts'
@@ -6,8 +6,8 @@ import { userListHandler } from '../accounts/list-handlers.ts'
 import { benefitHandlers } from '../benefits/handlers.ts'
 import type { LineHandlers } from '../bulk/answer-lines.ts'
 import { Unavailable } from '../db/failure.ts'
-import type { Handlers } from '../http/mount.ts'
-import type { LongTurn } from '../http/shedding/long-reads.ts'
+import type { Handler, Handlers } from '../http/mount.ts'
+import { inTurn, type LongTurn } from '../http/shedding/long-reads.ts'
 import { describeCause } from '../log.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import { openAccountCommands } from '../membership/requests/account-command.ts'
@@ -45,7 +45,13 @@ export function partnerHandlers(
   },
 ): Handlers<Caller, PartnerOperationId> {
   const { database, keyring, real } = options
+  const inOneStep =
+    <T extends Operation>(handler: Handler<T, Caller>): Handler<T, Caller> =>
+    request =>
+      inTurn(turn, request.caller.partner.partnerId, async () => handler(request))
   const webhooks = { database, rules: options.webhookRules, real, onChange: dispatcher.refresh }
+  const ofWebhooks = webhookHandlers(webhooks)
+  const ofEvents = eventHandlers({ ...webhooks, catchUp, trail })
   return {
     ...prefillHandlers({ commands, clock }),
     ...benefitHandlers({ reader, commands, memory, baseUrl }),
@@ -71,10 +77,21 @@ export function partnerHandlers(
     ...dependantHandlers({ reader, commands, trail }),
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
-    ...webhookHandlers(webhooks),
-    ...eventHandlers({ ...webhooks, catchUp, trail }),
+    ...ofWebhooks,
+    ...ofEvents,
+    replayWebhook: inOneStep(ofWebhooks.replayWebhook),
+    listEvents: inOneStep(ofEvents.listEvents),
   }
 }
+
+/** The operations whose handlers take turns of their own (`http/shedding/long-reads.ts`). */
+export const longOperations: ReadonlySet<OperationIdOf<'partner'>> = new Set([
+  'listUsers',
+  'listStatements',
+  'listStatementLines',
+  'listEvents',
+  'replayWebhook',
+])
 
 /** The handlers that answer the lines of a bulk that is only tried: nothing is written, listed or noted. */
 export function dryHandlers(

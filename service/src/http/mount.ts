@@ -91,8 +91,8 @@ export type MountContext<Caller> = {
   readonly limit: (
     caller: Caller,
   ) => { headers: Readonly<Record<string, string>>; refusal: ServiceError | undefined } | undefined
-  /** The operations that go through many users: their handlers go step by step (`shedding/long-reads.ts`). */
-  readonly longReads?: ReadonlySet<Operation['id']>
+  /** The operations whose handlers take turns of their own (`shedding/long-reads.ts`). */
+  readonly longOperations?: ReadonlySet<Operation['id']>
   /** Called with a body that its schema refused, before the refusal is answered. */
   readonly onRefusedBody?: (caller: Caller, refused: RefusedBody) => void
 }
@@ -184,7 +184,7 @@ function mountOperation<Caller>(
     config: {
       operation,
       ...(operation.body && { takes: 'application/json' }),
-      takesTurns: context.longReads?.has(operation.id) ?? false,
+      takesTurns: context.longOperations?.has(operation.id) ?? false,
     },
     onRequest: admitCaller(operation, context),
     handler: (request, reply) => {

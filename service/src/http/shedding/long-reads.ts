@@ -8,9 +8,9 @@ import type { Turns } from './turns.ts'
 /** Waits until a step of a partner's long read may begin; what it resolves to ends the step. Rejects as `takeTurn` does. */
 export type LongTurn = (partnerId: string, weight: number) => Promise<() => void>
 
-/** The turns of long reads, of which each partner has one lane. */
+/** The turns of long reads, of which a partner has one step under way at a time: it has no more of the database, either. */
 export function longTurns(turns: Turns): LongTurn {
-  return (caller, weight) => takeTurn(turns, { caller, lane: 'long', weight })
+  return (caller, weight) => takeTurn(turns, { caller, lane: 'long', weight, isNarrow: true })
 }
 
 /** About as many small requests take as much time of the event loop as hundreds of rows that are read. */

@@ -5,10 +5,7 @@ import type { Turns } from './turns.ts'
  * Resolves when it is this caller's turn for work of this weight, such as the next lines of a request that has many; what
  * it resolves to ends the turn. Rejects with `unavailable` when the work has waited for too long, or memory ends.
  */
-export function takeTurn(
-  turns: Turns,
-  work: { readonly caller: string; readonly lane: string; readonly weight: number },
-): Promise<() => void> {
+export function takeTurn(turns: Turns, work: Parameters<Turns['wait']>[0]): Promise<() => void> {
   return new Promise((resolve, reject) => {
     turns.wait(work, end => {
       if (end) resolve(end)

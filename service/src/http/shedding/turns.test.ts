@@ -30,7 +30,8 @@ function open(atOnce: number) {
 }
 
 /** A request arrives, and begins at once or waits, as at the door. */
-function arrive(name: string, { caller = 'A', lane = '/', weight = 1 } = {}) {
+type Arriving = { caller?: string; lane?: string; weight?: number; isNarrow?: true }
+function arrive(name: string, { caller = 'A', lane = '/', weight = 1, isNarrow }: Arriving = {}) {
   const begin = (end?: () => void) => {
     if (!end) {
       refused.push(name)
@@ -40,8 +41,8 @@ function arrive(name: string, { caller = 'A', lane = '/', weight = 1 } = {}) {
     ends.set(name, end)
     return true
   }
-  if (turns.isOpen(caller)) begin(turns.begin(caller))
-  else turns.wait({ caller, lane, weight }, begin)
+  if (!isNarrow && turns.isOpen(caller)) begin(turns.begin(caller))
+  else turns.wait({ caller, lane, weight, ...(isNarrow && { isNarrow }) }, begin)
 }
 /** A caller has used this time by a thousand small requests. */
 function use(caller: string, ms: number) {
@@ -155,6 +156,20 @@ test('one that takes long no longer keeps others from beginning, and may end at 
   expect(begun).toEqual(['a', 'b', 'c'])
   end('a')
   expect(turns.numbers()).toMatchObject({ underWay: 1, waiting: 0 })
+})
+
+test('of a narrow lane one is under way at a time, and counts as one; other lanes and callers go on', () => {
+  open(3)
+  for (const name of ['a1', 'a2']) arrive(name, { lane: 'long', weight: 50, isNarrow: true })
+  expect([begun, turns.numbers().underWay]).toEqual([['a1'], 1])
+  arrive('a3')
+  arrive('b1', { caller: 'B', lane: 'long', weight: 50, isNarrow: true })
+  expect(begun).toEqual(['a1', 'a3', 'b1'])
+  // It stays the only one however long it takes.
+  tick(4000)
+  expect(begun).toEqual(['a1', 'a3', 'b1'])
+  end('a1')
+  expect(begun).toEqual(['a1', 'a3', 'b1', 'a2'])
 })
 
 test('one whose caller has left takes no turn', () => {

@@ -10,10 +10,16 @@ export type Turns = {
   /**
    * Calls `begin(end)` when it is the caller's turn: in each of its lanes one request after the other, the lanes by turns.
    * The request is under way until `end` is called; `begin` returns false when nothing began that is to be counted, so that
-   * another takes the turn. Calls `begin(undefined)` when the request must be refused.
+   * another takes the turn. Calls `begin(undefined)` when the request must be refused. Of a lane that is `narrow` one is under way at
+   * a time.
    */
   wait(
-    request: { readonly caller: string; readonly lane: string; readonly weight?: number },
+    request: {
+      readonly caller: string
+      readonly lane: string
+      readonly weight?: number
+      readonly isNarrow?: true
+    },
     begin: Begin,
   ): void
   /** Counts a request as under way, whoever waits, until the returned function is called. */
@@ -92,6 +98,15 @@ export function openTurns(
       if (waiting > 0) beginSome()
     }
   }
+  // However much it costs it counts as one: others may begin beside it.
+  const countNarrow = (caller: Caller, lane: string) => {
+    caller.narrow.add(lane)
+    const end = count(caller, 1)
+    return () => {
+      caller.narrow.delete(lane)
+      end()
+    }
+  }
   const note = (caller: Caller, weight: number) => {
     caller.begun += weight
     caller.begunNow += weight
@@ -114,9 +129,9 @@ export function openTurns(
         break
       }
       waiting -= 1
-      const { begin, weight } = takeFirst(next.lanes)
+      const [lane, { begin, weight, isNarrow }] = takeFirst(next)
       note(next, weight)
-      const end = count(next, weight)
+      const end = isNarrow ? countNarrow(next, lane) : count(next, weight)
       if (!begin(end)) end()
     }
     isBeginning = false
@@ -151,13 +166,13 @@ export function openTurns(
       note(caller, 1)
       return true
     },
-    wait({ caller: name, lane, weight = 1 }, begin) {
+    wait({ caller: name, lane, weight = 1, isNarrow }, begin) {
       if (isMemoryShort()) {
         refuse(begin, 'memory')
         return
       }
       const { lanes } = callerOf(name)
-      const one = { begin, weight, since: now() }
+      const one = { begin, weight, isNarrow, since: now() }
       const queue = lanes.get(lane)
       if (queue) queue.push(one)
       else lanes.set(lane, [one])
@@ -183,7 +198,11 @@ export function openTurns(
           waiting -= 1
           refuse(late.begin, 'wait')
         }
-        if (caller.used < FORGOTTEN_BELOW_MS && caller.underWay === 0 && caller.lanes.size === 0)
+        if (
+          caller.used < FORGOTTEN_BELOW_MS &&
+          caller.underWay === 0 &&
+          caller.lanes.size + caller.narrow.size === 0
+        )
           callers.delete(name)
       }
       beginSome()
@@ -214,12 +233,17 @@ type UnderWay = { readonly caller: Caller; readonly weight: number; readonly sin
 /** Begins a request, and returns whether it is to be counted; without `end` refuses it. */
 type Begin = (end: (() => void) | undefined) => boolean
 /** A request that waits for its turn. */
-type Waiting = { readonly begin: Begin; readonly weight: number; readonly since: number }
+type Waiting = {
+  readonly begin: Begin
+  readonly weight: number
+  readonly isNarrow: true | undefined
+  readonly since: number
+}
 /** A map lists its keys in the order in which they were added, so the first lane is next. No lane is empty. */
 type Lanes = Map<string, Waiting[]>
 /**
  * A partner, or all strangers: what it has used and how many requests it has begun, which both fade; how many it has begun since the last
- * tick, how many are under way, and when one last ended; and its requests that wait, in lanes.
+ * tick, how many are under way, and when one last ended; its requests that wait, in lanes, and the narrow lanes of which one is under way.
  */
 type Caller = {
   used: number
@@ -228,6 +252,7 @@ type Caller = {
   underWay: number
   servedAt: number
   readonly lanes: Lanes
+  readonly narrow: Set<string>
 }
 
 /** A caller of whom nothing is known yet. */
@@ -239,6 +264,7 @@ function newCaller(): Caller {
     underWay: 0,
     servedAt: Number.NEGATIVE_INFINITY,
     lanes: new Map(),
+    narrow: new Set(),
   }
 }
 
@@ -256,17 +282,22 @@ function hasLighter(callers: ReadonlyMap<string, Caller>, { used }: Caller, sinc
 /** Of the callers with a request that waits the one that has used the least. */
 function leastUsed(callers: Iterable<Caller>): Caller | undefined {
   let least: Caller | undefined
-  for (const caller of callers)
-    if (caller.lanes.size > 0 && !(least && least.used <= caller.used)) least = caller
+  for (const caller of callers) if (openLane(caller) && !(least && least.used <= caller.used)) least = caller
   return least
 }
 
-/** Takes the first request of the first lane, which is then last if it has more. */
-function takeFirst(lanes: Lanes): Waiting {
-  const [[name, queue]] = lanes as Iterable<[string, Waiting[]]> as [[string, Waiting[]]]
-  lanes.delete(name)
-  if (queue.length > 1) lanes.set(name, queue)
-  return queue.shift() as Waiting
+/** The first lane of which a request may begin. */
+function openLane({ lanes, narrow }: Caller): [string, Waiting[]] | undefined {
+  for (const entry of lanes) if (!narrow.has(entry[0])) return entry
+  return undefined
+}
+
+/** Takes the first request of the first such lane, which is then last if it has more. */
+function takeFirst(caller: Caller): [string, Waiting] {
+  const [name, queue] = openLane(caller) as [string, Waiting[]]
+  caller.lanes.delete(name)
+  if (queue.length > 1) caller.lanes.set(name, queue)
+  return [name, queue.shift() as Waiting]
 }
 
 /** Takes the requests that have waited since this time or before. */
