@@ -31,10 +31,14 @@ test('the backlog of an outage is released even when the commit of the result is
   await receiver.close()
 })
 
-test('a result that the database refuses costs a pause of seconds, not the minute of a claim', async () => {
+test('a result that the database refuses costs a pause of seconds, neither the minute of a claim nor the hour that it asked for', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)
+  receiver.answer = () =>
+    receiver.deliveries.length > 1
+      ? 200
+      : response => response.writeHead(429, { 'retry-after': '3600' }).end()
   let refusals = 0
   const refused = async (statements: readonly Query[]) => {
     if (!statements.some(({ text }) => text.includes('insert into delivery_attempts')) || refusals > 0) return

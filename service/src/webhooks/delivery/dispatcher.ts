@@ -366,6 +366,8 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     if (!receipt.ok) {
       log('webhook_result_refused', describeCause(receipt.error))
       target.isHeld = false
+      // No stored revision, so that the next list or claim reads the health as it is without this result.
+      target.health = { ...target.health, revision: 0 }
       return pauseAfterOwnFault(target, real())
     }
     const { stored } = receipt.value
