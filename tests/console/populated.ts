@@ -61,6 +61,8 @@ export async function populate(service: TestService): Promise<Populated> {
   })
   await partner.client.cancelUser({ userid: 'userid-canary', reason: 'nonpayment' })
   await partner.client.reinstateUser({ userid: 'userid-canary' })
+  // Only of the first: whoever was shown what an insurer wrote makes no link for that person.
+  await demoRound(service, () => 'answer-canary of the insurer')
   const { serviceid: waitingid } = await partner.client.createUser({
     ...ada,
     dob: '1988-02-03',
@@ -68,7 +70,6 @@ export async function populate(service: TestService): Promise<Populated> {
     offername: 'plus',
     benefits: ['identity'],
   })
-  await demoRound(service, () => 'answer-canary of the insurer')
   const admin = await signIn(service, 'admin')
   const reason = 'reason-canary of the call'
   await admin.post(`/users/${serviceid}/person`, { reason })
