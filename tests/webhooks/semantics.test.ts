@@ -449,8 +449,10 @@ test('what stands behind an event that waits for its next attempt does not keep 
       const { rig, receiver, dispatcher } = set
       receiver.answer = () => 500
       await send(set, ['u0', 'u0'])
-      await rig.database.query(sql`
-        update endpoint_health set failing_since = failing_since - interval '73 hours', revision = revision + 1`)
+      const since = new Date(rig.now() - 73 * HOUR).toISOString()
+      await rig.database.query(
+        sql`update endpoint_health set failing_since = ${since}, revision = revision + 1`,
+      )
       await dispatcher.idle()
       expect(receiver.deliveries).toHaveLength(1)
       expect(await look(set)).toMatchObject({ disabled_reason: 'failing', waiting: 2 })
