@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { demoCatalogue, startServed } from '../bench/served.mjs'
+import { startServed } from '../bench/served.mjs'
 import { load } from './sources.mjs'
 
 const { WebSocket } = createRequire(new URL('../service/package.json', import.meta.url))('undici')
@@ -40,7 +40,7 @@ const service = await startServed('walk', {
 })
 const probes = []
 try {
-  service.enrolment('catalogue', 'publish', demoCatalogue)
+  service.publishDemo()
   const consoleUrl = await service.startConsole()
   const urls = [...service.log().matchAll(/listening on (ws:\S+)/g)].map(([, url]) => url)
   for (const url of urls) probes.push(await openProbe(url))
