@@ -72,7 +72,7 @@ test('a refused line is listed with its user until it is accepted, and the userâ
   expect((await viewer.get(path)).text).not.toMatch(/No such plan|<td>NO</)
   expect((await support.get(`/users/${serviceid}`)).text).toMatch(/NO: No such plan.*member number <code>C-9/)
   expect((await viewer.get(`/users/${serviceid}`)).text).not.toMatch(/No such plan|C-9/)
-  // What the insurer wrote may be a birth date, so whoever is shown it has looked at the person.
+  // An insurer's text may be a birth date: seeing it counts as a look at the person.
   const looks = async (by: OperatorBrowser) =>
     (await deedsOf(stage.service, by)).filter(one => one.serviceId === serviceid).map(one => one.action)
   expect(await looks(support)).toEqual(['look at person', 'look at person'])

@@ -124,7 +124,7 @@ test('an act is committed with the record of it: where none can be written, noth
   )
 })
 
-test('the reason for which a partner was stopped is sealed, goes when it is let in again, by whichever way, and no viewer sees it', async () => {
+test('why a partner was stopped is sealed, is gone when it is let in again, and no viewer sees it', async () => {
   const path = `/partners/${partner.partnerId}`
   const viewer = await signIn(service, 'viewer')
   const stopped = await admin.post(`${path}/disable`, { reason: 'fraud, ticket 77' })

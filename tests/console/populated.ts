@@ -61,7 +61,7 @@ export async function populate(service: TestService): Promise<Populated> {
   })
   await partner.client.cancelUser({ userid: 'userid-canary', reason: 'nonpayment' })
   await partner.client.reinstateUser({ userid: 'userid-canary' })
-  // Only of the first: whoever was shown what an insurer wrote makes no link for that person.
+  // The insurer writes of the first person alone. Operators who see it may make no link for that person, only for the others.
   await demoRound(service, () => 'answer-canary of the insurer')
   const { serviceid: waitingid } = await partner.client.createUser({
     ...ada,

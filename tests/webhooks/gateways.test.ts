@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Provider from 'oidc-provider'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { raiseTest } from '../../service/src/webhooks/api/test-event.ts'
 import type { Dispatcher } from '../../service/src/webhooks/delivery/dispatcher.ts'
@@ -313,13 +312,13 @@ test('a changed rate holds at once, whatever would have waited by the former one
   await receiver.received(4)
 })
 
-/** A proxy that says of each tunnel which address was asked for and with which credentials; `refusal` refuses it. */
-async function startProxy(refusal?: string | Promise<string>) {
+/** A proxy that says of each tunnel which address was asked for and with which credentials; `answer` refuses it. */
+async function startProxy(answer?: string) {
   const asked: (string | undefined)[] = []
   const server = createServer()
   server.on('connect', (request, socket, head) => {
     asked.push(request.url, request.headers['proxy-authorization'])
-    if (refusal) return void Promise.resolve(refusal).then(line => socket.end(`HTTP/1.1 ${line}\r\n\r\n`))
+    if (answer) return socket.end(`HTTP/1.1 ${answer}\r\n\r\n`)
     const { hostname, port } = new URL(`http://${request.url}`)
     const target = connect(Number(port), hostname, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
@@ -430,31 +429,6 @@ test.each([
     expect([receiver.deliveries.length, row?.attempts]).toEqual([0, error === 'connect' ? 1 : 0])
   },
 )
-
-test('what was being claimed when a fault of ours paused its endpoint is not sent, and keeps its place', async () => {
-  await using rig = await dispatchRig()
-  let refuse = (_line: string) => {}
-  const refusal = new Promise<string>(resolve => {
-    refuse = resolve
-  })
-  const { asked, proxy } = await startProxy(refusal)
-  const { webhookid } = await rig.addEndpoint((await startOwn()).url)
-  const database: Database = {
-    ...rig.database,
-    // The proxy refuses the first attempt while the next is claimed.
-    query: async query => {
-      if (asked.length > 0 && query.text.includes('with ask as materialized')) {
-        refuse('407 Proxy Authentication Required')
-        while ((await rig.count('delivery_attempts')) === 0);
-      }
-      return rig.database.query(query)
-    },
-  }
-  const dispatcher = rig.open({}, { proxy, database })
-  expect(await sendTest(rig, dispatcher, webhookid)).toEqual([['current', 'proxy', null]])
-  const due = sql`select from deliveries where due_at <= ${new Date(rig.now()).toISOString()}`
-  expect(await rig.database.query(due)).toHaveLength(1)
-})
 
 test('with a proxy, a name whose address is inside the network is refused here, before the proxy is asked', async () => {
   await using rig = await dispatchRig()

@@ -31,7 +31,7 @@ test('the backlog of an outage is released even when the commit of the result is
   await receiver.close()
 })
 
-test('a result that the database refuses costs a pause of seconds, neither the minute of a claim nor the hour that it asked for', async () => {
+test('a result that the database refuses costs seconds, not the minute of a claim or the hour that it asked for', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)

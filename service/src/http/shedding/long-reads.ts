@@ -19,7 +19,7 @@ const WEIGHT_OF_A_READ = 50
 const WEIGHT_OF_ROWS = 5
 const ROWS_OF_A_STEP = 100
 
-/** Reads rows at the partner's turn; at once without turns, where nobody else is served. */
+/** Does a step that reads many rows at the partner's turn; at once without turns, where nobody else is served. */
 export function inTurn<Result>(
   turn: LongTurn | undefined,
   partnerId: string,

@@ -211,7 +211,7 @@ export async function giveBack(
     from ${claims}
     where d.partner_id = c.partner_id and d.event_id = c.event_id and d.endpoint_id = c.endpoint_id
       and d.due_at = c.claimed_until and d.held_from is not null`)
-  // The turn of a probe, too. By a statement of its own, as whoever writes results locks the health first.
+  // A probe gives its turn back as well. In one statement both could deadlock with a writer of results, which locks the health first.
   await db.query(sql`
     update endpoint_health h set probing_until = null
     from ${claims}

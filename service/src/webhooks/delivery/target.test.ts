@@ -17,7 +17,10 @@ function target(
     underWay = 0,
     agoMs = 1,
     ...own
-  }: Partial<Pick<Target, 'typicalMs' | 'isHeld'>> & { underWay?: number; agoMs?: number } = {},
+  }: Partial<Pick<Target, 'typicalMs' | 'isHeld' | 'ownFaultUntil'>> & {
+    underWay?: number
+    agoMs?: number
+  } = {},
 ): Target {
   const health = { revision: 1, breaker: closedBreaker(), ...goodHealth(), acceptedPair: 'current' }
   const running = new Set(Array.from({ length: underWay }, () => ({ startedAt: now - agoMs })))
@@ -61,7 +64,8 @@ describe('the free slots', () => {
   test('are no more for one endpoint than it may have', () => {
     expect(shared([target('a')])).toEqual([['a', 16]])
     expect(shared([target('a', { underWay: 16 })])).toEqual([])
-    expect(shared([target('a', { isHeld: true }), target('b')])).toEqual([['b', 16]])
+    for (const own of [{ isHeld: true }, { ownFaultUntil: now + 1 }])
+      expect(shared([target('a', own), target('b')])).toEqual([['b', 16]])
   })
 
   test('go to an endpoint of which nothing is known four at a time', () => {
