@@ -7,6 +7,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { type Listener, listenTo, loseAnswers } from './listener.ts'
+import { openCaller } from './raw.ts'
 
 // In the middle of a month, because at its end swaps are refused.
 const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
@@ -270,6 +271,16 @@ describe('the life of a key', () => {
     await client.updateUser({ userid: 'u1', phone: '3055550199', gender: 'X' }, options)
     await client.updateUser({ gender: 'X', phone: '3055550199', userid: 'u1' }, options)
     expect(last()).toMatchObject({ status: 200, replayed: true })
+  })
+
+  test('the same request is known however its path is written, and by its whole query', async () => {
+    const { partner } = await open(makeFamily)
+    const { send } = await openCaller(service, partner)
+    const undo = (path: string) =>
+      send('DELETE', `/user/benefits/cover/${path}`, { headers: { 'idempotency-key': 'k1' } })
+    expect(await undo('u1?name=dental')).toMatchObject({ status: 200 })
+    expect((await undo('%751?name=dental')).headers.get('idempotency-replayed')).toBe('true')
+    expect(await undo('u1?name=dental?more')).toMatchObject({ code: 'idempotency_key_reused' })
   })
 
   test('a key of one operation is free for another, and for another partner', async () => {

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { rawRequest, sendRaw } from '../raw-http.ts'
 import { ada, startTestService } from '../rig.ts'
 import { startSecondService } from '../second-service.ts'
 import { send, sendBytes } from './raw.ts'
@@ -22,6 +23,12 @@ test('two Host headers are a 400', async () => {
     status: 400,
     code: 'duplicate_header',
   })
+})
+
+test('a whole address in the place of a path is read as its path', async () => {
+  const target = `${service.baseUrl}/oauth2/token`
+  const { status, headers } = await sendRaw(service.baseUrl, rawRequest('GET', target, []))
+  expect([status, headers['allow']]).toEqual([405, 'POST'])
 })
 
 test('every answer says nosniff; pages give up what no page of ours needs', async () => {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService } from '../rig.ts'
+import { openCaller } from './raw.ts'
 import { fieldsOf, refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
@@ -39,6 +40,20 @@ describe('400 bad_request', () => {
   ])('%j is told its type, never a bound that it cannot meet', async (sent, message) => {
     const asks = { userid: 'u1', ...adaAsks, ...unchecked<object>(sent) }
     expect(await refusalOf(partner.client.getBenefits(asks))).toMatchObject({ errors: [{ message }] })
+  })
+
+  test('a body that is missing is said to be an object', async () => {
+    const { send } = await openCaller(service, partner)
+    const { body } = await send('POST', '/user/account/create')
+    expect(body).toMatchObject({
+      status: 400,
+      errors: [{ field: 'body', message: 'body must be an object' }],
+    })
+  })
+
+  test('a parameter of a path that is far too long is named', async () => {
+    const refusal = await refusalOf(partner.client.cancelUser({ userid: 'u'.repeat(3000) }))
+    expect(fieldsOf(refusal)).toEqual(['userid'])
   })
 
   test('null in a list is refused', async () => {

@@ -38,7 +38,7 @@ export function withoutNulls(shape: Shape, value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** The rule that a value of the wrong type breaks, "must be text, not a number"; `undefined` when its type is right. */
+/** The rule that a value of the wrong type breaks, "must be text, not a number", or of one that is missing; `undefined` when its type is right. */
 export function typeRule(shape: Shape, value: unknown): string | undefined {
   const kinds = kindsOf(shape)
   const kind = kindOf(value)
@@ -46,7 +46,7 @@ export function typeRule(shape: Shape, value: unknown): string | undefined {
   const isRight = kinds.size === 0 || kinds.has(kind) || (kind === 'number' && kinds.has('integer'))
   if (isRight) return undefined
   const wanted = [...kinds].filter(one => one !== 'null').map(one => WORDS[one])
-  return `must be ${wanted.join(' or ')}, not ${WORDS[kind]}`
+  return `must be ${wanted.join(' or ')}${value === undefined ? '' : `, not ${WORDS[kind]}`}`
 }
 
 function kindsOf({ type, enum: values }: Shape): ReadonlySet<string> {

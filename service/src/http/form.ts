@@ -5,5 +5,11 @@ export function formIn(body: unknown): URLSearchParams {
 
 /** The query of a request's address. */
 export function queryIn(url: string): URLSearchParams {
-  return new URLSearchParams(url.split('?', 2)[1] ?? '')
+  return new URLSearchParams(queryTextOf(url))
+}
+
+/** The same as it was sent: all after the first question mark. */
+export function queryTextOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
 }

@@ -12,6 +12,7 @@ import {
   type ReplyOf,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { queryTextOf } from './form.ts'
 import { localeOf } from './locale.ts'
 import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
@@ -197,10 +198,10 @@ function mountOperation<Caller>(
         requestId: request.id,
         caller: request.caller as Caller,
         address: () => request.ip,
-        target: () => {
-          const [path = '', query = ''] = request.url.split('?', 2)
-          return { path: path.slice(basePath.length), query }
-        },
+        target: () => ({
+          path: pathOf(operation, request.params as Record<string, string>),
+          query: queryTextOf(request.url),
+        }),
         setHeader: (name, value) => void reply.header(name, value),
       })
       // Not awaited, because an asynchronous function would add a promise to the handler's own.
@@ -208,6 +209,11 @@ function mountOperation<Caller>(
       return sendAnswer(request, reply, answer)
     },
   })
+}
+
+/** The path of a request, the same however its parameters were encoded. */
+function pathOf(operation: Operation, params: Readonly<Record<string, string>>): string {
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 }
 
 /** Authenticates the caller of an operation and counts the request, before its body is read. */

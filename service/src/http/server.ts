@@ -62,8 +62,10 @@ export function createServer(context: ServerContext): FastifyInstance {
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     trustProxy: context.trustProxy.length > 0 ? [...context.trustProxy] : false,
-    // Paths contain userids: 128 characters of up to four bytes each, percent-encoded.
-    routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
+    // Whatever fits into the headers is a parameter, so that the check of its operation names it.
+    routerOptions: { maxParamLength: limits.headersKib * 1024, ignoreTrailingSlash: false },
+    // A client of a proxy may send the whole address (RFC 9112 §3.2.2); all that looks at the path gets the path.
+    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?]*/i, '') || '/',
     // Node would refuse a missing Host without a request id, so the service checks it itself. Node checks time-outs
     // every 30 s by default, which would let them overrun threefold, so it checks every second here.
     http: {
