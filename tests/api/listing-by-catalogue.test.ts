@@ -73,6 +73,11 @@ test('what a new version leaves out is closed to newcomers and stays with its ho
   await publish([alpha, beta, gamma, delta], [basic, second])
   const { client } = await service.newPartner()
   await client.createUser({ userid: 'u1', ...ada, offername: 'basic', benefits: ['beta'] })
+  const later = new Date(service.now() + 20 * 86_400_000).toISOString().slice(0, 10)
+  const coming = { userid: 'u2', ...ada, offername: 'basic', benefits: ['gamma'], effectivedate: later }
+  await client.createUser(coming)
+  await client.declineBenefit({ userid: 'u2', name: 'gamma' })
+  const { client: without } = await service.newPartner({ offers: ['basic'] })
   await publish([alpha, gamma, delta], [second])
   const held = await client.getBenefits(asks)
   expect(held.map(({ name, status }) => [name, status])).toEqual([
@@ -83,9 +88,17 @@ test('what a new version leaves out is closed to newcomers and stays with its ho
   expect(await namesFor(client, { offername: 'basic' })).toEqual(['beta', 'gamma', 'alpha'])
   // A benefit that the version left out is known to its holders alone, whatever their offer has.
   await publish([alpha, beta, delta], [second])
-  const enrol = (name: string) => client.enrolBenefit({ userid: 'u1', name })
-  expect(await enrol('beta')).toMatchObject({ state: 'enrolled' })
-  await expect(enrol('gamma')).rejects.toMatchObject({ status: 400, code: 'benefit_unknown' })
+  expect(await client.enrolBenefit({ userid: 'u1', name: 'beta' })).toMatchObject({ state: 'enrolled' })
+  // Who never had it, and who gave it up.
+  for (const userid of ['u1', 'u2'])
+    await expect(client.enrolBenefit({ userid, name: 'gamma' })).rejects.toMatchObject({
+      status: 400,
+      code: 'benefit_unknown',
+    })
+  await expect(without.createUser({ userid: 'u1', ...ada })).rejects.toMatchObject({
+    status: 422,
+    code: 'offer_not_available',
+  })
   const newcomer = await prefilled()
   expect(await namesFor(newcomer)).toEqual(['delta', 'alpha'])
   await expect(newcomer.getBenefits({ ...asks, offername: 'basic' })).rejects.toMatchObject({

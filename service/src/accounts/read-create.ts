@@ -3,7 +3,7 @@ import { effectiveInstant, type Instant } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
 import type { CommandContext } from '../membership/command.ts'
 import { consentNames, refuseUnknown } from '../membership/requests/given.ts'
-import { isRefusal, type Refusal, refuseField, unknownOffer } from '../membership/rules/refusal.ts'
+import { isRefusal, type Refusal, refuse, refuseField, unknownOffer } from '../membership/rules/refusal.ts'
 import { partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'
 import type { Partner } from '../partners/partner.ts'
 
@@ -33,8 +33,9 @@ function readOffer(name: string | undefined, terms: Terms): Offer | Refusal {
   const offer = name ? partnerOffer(terms, name) : undefined
   if (offer) return offer
   if (name) return unknownOffer
-  const [only, ...more] = partnerOffers(terms)
-  return only && more.length === 0
+  const [only, another] = partnerOffers(terms)
+  if (!only) return refuse('offer_not_available')
+  return another === undefined
     ? only
     : refuseField('offername', 'required', 'must be the name of one of your offers', 'offername_required')
 }

@@ -1,15 +1,16 @@
 import type { GivenConsents, Locale, Static } from '@benefit-enrolment/contract'
 import { dateAt, type Instant, parseTimestamp, type Zone } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { enrolmentOf } from '../rules/enrolments.ts'
 import { because, type Refusal, refuse, refuseField } from '../rules/refusal.ts'
-import type { Consent, User } from '../rules/state.ts'
-import { knownBenefit, openBenefit, type Terms } from '../rules/terms.ts'
+import { type Consent, isLive, type User } from '../rules/state.ts'
+import { openBenefit, type Terms } from '../rules/terms.ts'
 
 /** A benefit that a request names, and where. */
 export type NamedBenefit = { readonly field: string; readonly name: string }
 
 /**
- * Refuses names of benefits that are neither in the newest catalogue nor among the user's own enrolments, with each of
+ * Refuses names of benefits that are neither in the newest catalogue nor among those that the user has, with each of
  * their fields; `undefined`: all are known.
  */
 export function refuseUnknown(
@@ -17,9 +18,11 @@ export function refuseUnknown(
   context: { user: User | undefined; terms: Terms },
 ): Refusal | undefined {
   const { user, terms } = context
-  const isKnown = (name: string) => (user ? knownBenefit(terms, user, name) : openBenefit(terms, name))
+  const isKnown = (name: string) =>
+    openBenefit(terms, name) !== undefined ||
+    (user !== undefined && enrolmentOf(user, name, isLive) !== undefined)
   const unknown = named
-    .filter(({ name }) => isKnown(name) === undefined)
+    .filter(({ name }) => !isKnown(name))
     .map(({ field }) => because(field, 'unknown', `${field} must be the name of a benefit of the catalogue`))
   return unknown.length > 0 ? refuse('benefit_unknown', unknown) : undefined
 }
