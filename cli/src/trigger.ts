@@ -93,7 +93,7 @@ export const trigger: Command = {
         if (count > 1 && delay > 0) await pause(delay * 1000)
         const name = count === 1 ? userid : `${userid}-${count}`
         await requireNew(client, name)
-        for (const change of changes) await change(client, name)
+        await takeThrough(changes, client, name)
         const events = await eventsOf(client, name)
         const wanted = events.filter(event => event.eventname === eventname)
         const again = [
@@ -133,6 +133,16 @@ async function requireNew(client: PartnerClient, userid: string): Promise<void> 
   const status = await statusOf(client, userid)
   if (status !== undefined && status !== 'erased')
     throw new CommandError(`There is a user ${userid} already: name one that does not exist yet.`)
+}
+
+/** Takes a new user through steps; where one is refused, such as a swap on a month's last day, the user is erased again. */
+async function takeThrough(changes: readonly UserChange[], client: PartnerClient, userid: string) {
+  try {
+    for (const change of changes) await change(client, userid)
+  } catch (error) {
+    await erase(client, userid).catch(() => {})
+    throw error
+  }
 }
 
 /** How long an event may wait for its first attempt before it is requested again anyway. */

@@ -278,6 +278,16 @@ describe('trigger', () => {
     expect((await run(words, place)).code).toBe(0)
   })
 
+  test('leaves nobody behind where a step is refused, so that the same words work later', async () => {
+    const partner = await service.newPartner()
+    const place = { env: environmentOf(partner) }
+    await partner.client.advanceClock({ advanceto: '2026-11-30T20:00:00.000Z' })
+    const words = ['trigger', 'user_benefits_pendingswap', '--userid', 'locked']
+    expect(await runRefused(words, place)).toMatch(/change_locked/)
+    await partner.client.advanceClock({ advanceto: '2026-12-01T20:00:00.000Z' })
+    expect((await run(words, place)).code).toBe(0)
+  })
+
   test('repeats for other users, and delivers again what it raised', async () => {
     const partner = await service.newPartner()
     const { url, accepted } = await startReceiver()
