@@ -3,7 +3,7 @@ import { test } from 'vitest'
 /** Whether to run the full figures (`npm run test:long`) instead of the short pass of `npm test`. */
 export const isLong = process.env['LONG'] === '1'
 
-/** The part of the full figures that a long run tries: TEST_SCALE=0.1 is a tenth of them. */
+/** How much of the full figures a long run tries: TEST_SCALE=0.1 is a tenth of them, 10 ten times as many. */
 const scale = Number(process.env['TEST_SCALE'] ?? 1)
 
 /** Whether a run of all files, with its database, takes the short pass of `npm test` (`vitest.config.ts` says where). */

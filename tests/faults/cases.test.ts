@@ -8,14 +8,14 @@ import { type Case, plansOf, runCase } from './course.ts'
 // hurt is a function of `victims.ts`, a point of the program a line of `points.mjs`, and a kind of write a function of `writes.ts`.
 
 /** How long everything runs at once; by the file's name a minute. */
-const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? (isLong ? minutesOf(30) : 1))
+const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? (isLong ? minutesOf(10) : 1))
 
 const cases: readonly Case[] = [
   {
     name: 'a process under load',
     hurt: { process: ['kill -9', 'SIGSTOP', 'SIGTERM', 'an error that nothing catches'] },
     writes: ['bulks'],
-    times: 250,
+    times: 40,
     databases: ['embedded', 'url', 'cluster'],
   },
   {
@@ -40,7 +40,7 @@ const cases: readonly Case[] = [
       ['erasure after commit', 5],
       ['erasure before answer', 5],
     ],
-    times: 5000,
+    times: 360,
     // One of a request, of an erasure and of each step of a delivery.
     everyday: [
       'request before commit',
@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
     hurt: { process: ['kill -9', 'SIGSTOP', 'SIGSTOP for longer than its claims'] },
     processes: 2,
     pauseMs: 100,
-    times: 60,
+    times: 30,
     everyday: ['kill -9'],
   },
   {
@@ -64,34 +64,34 @@ const cases: readonly Case[] = [
     hurt: { process: ['kill -9'] },
     processes: 2,
     aheadMs: 3_600_000,
-    times: 10,
+    times: 4,
   },
   {
     name: 'one of two workers, or their parent',
     hurt: { worker: ['kill -9', 'SIGSTOP', 'kill -9 of their parent'] },
     workers: 2,
-    times: 100,
+    times: 30,
     everyday: ['kill -9', 'kill -9 of their parent'],
   },
   {
     name: 'the embedded database, its disk, or its service',
     hurt: { postgres: ['kill -9', 'SIGSTOP', 'a full disk'], process: ['kill -9'] },
     bench: { home: 'embedded' },
-    times: 500,
+    times: 60,
     everyday: ['kill -9', 'a full disk'],
   },
   {
     name: 'connections of the service',
     hurt: { session: ['ended', 'ended with all others'] },
-    times: 1000,
+    times: 60,
   },
   {
     name: 'a COMMIT',
     hurt: { commit: ['its answer cut off', 'cut before it', 'late, its connection cut'] },
     bench: { proxied: true },
-    times: 1000,
+    times: 60,
   },
-  { name: 'the receiver', hurt: { receiver: ['cut off', 'away for a moment'] }, times: 100 },
+  { name: 'the receiver', hurt: { receiver: ['cut off', 'away for a moment'] }, times: 30 },
   {
     name: 'root key and pepper, or who rotates them and a process with it',
     hurt: {
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     // Each time all users are exported.
     writers: 2,
     pauseMs: 200,
-    times: 10,
+    times: 5,
     everyday: ['killed before the commit of the new wraps'],
   },
   {

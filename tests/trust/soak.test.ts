@@ -8,8 +8,8 @@ import { createPartnerOf, startReceiver } from '../faults/receiver.ts'
 import { isLong, minutesOf } from '../long.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
 
-/** How long the service is kept busy; the full figure is half an hour. */
-const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? minutesOf(30))
+/** How long the service is kept busy; the full figure is ten minutes. */
+const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? minutesOf(10))
 
 function rssOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
