@@ -59,7 +59,7 @@ describe('a link', () => {
     rig.running.advance(16 * minute)
     const unknown = used.replace(/.$/, last => (last === 'a' ? 'b' : 'a'))
     const pages = await Promise.all(
-      [used, revoked, embedded, expired, unknown].flatMap(link => [
+      [used, revoked, embedded, expired, unknown, `${unknown}/`, unknown + 'x'.repeat(3000)].flatMap(link => [
         newVisitor(rig.service).get(link),
         newVisitor(rig.service).post(link),
       ]),

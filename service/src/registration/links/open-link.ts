@@ -31,10 +31,13 @@ import type { Page } from '../views/surroundings.ts'
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
   const address = `${rootOf(routes.context)}/link/:linktoken`
-  scope.get(address, { config: { opensFromElsewhere: true } }, (_, reply) => showLink({ ...routes, reply }))
-  scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (_, reply) =>
-    pressLink({ ...routes, reply }),
-  )
+  // Programs that shorten or preview addresses may end one with a slash.
+  for (const path of [address, `${address}/`]) {
+    scope.get(path, { config: { opensFromElsewhere: true } }, (_, reply) => showLink({ ...routes, reply }))
+    scope.post(path, { config: { takes: 'application/x-www-form-urlencoded' } }, (_, reply) =>
+      pressLink({ ...routes, reply }),
+    )
+  }
 }
 
 /**

@@ -1,3 +1,5 @@
+import { queryTextOf } from '../../http/form.ts'
+
 /** Where a tile or an address leads (contract §6, §11): a route's name, never a URL, and a benefit. */
 export type DeepLink = {
   /** `''` when the address names none. */
@@ -30,8 +32,7 @@ export function readLinkAddress(
   url: string,
 ): { token: string; deepLink: DeepLink | undefined } {
   const [token = '', ...appended] = linktoken.split('&')
-  const [, query = ''] = url.split('?', 2)
-  return { token, deepLink: parseDeepLink([...appended, query].join('&')) }
+  return { token, deepLink: parseDeepLink([...appended, queryTextOf(url)].join('&')) }
 }
 
 /** The deep link as text, of nothing but names that were checked. */
