@@ -59,12 +59,19 @@ export function reservationOf(
       'idempotency_keys.request',
       operation.method,
       path,
-      query,
+      query && canonicalQuery(query),
       sent === undefined ? '' : canonicalJson(sent),
     ),
     attemptId: randomUUID(),
     mode: context.mode,
   }
+}
+
+/** A query in one form, however its parameters were encoded and ordered: in a bulk they are members of an object. */
+function canonicalQuery(query: string): string {
+  const parameters = new URLSearchParams(query)
+  parameters.sort()
+  return parameters.toString()
 }
 
 /**
