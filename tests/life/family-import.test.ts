@@ -35,8 +35,11 @@ const line = {
 const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' }
 const child = { relationship: 'child', firstname: 'Bob', lastname: 'King', dob: '2000-03-01' }
 
-function take(dependants: object[], { checks = false, member }: { checks?: boolean; member?: Member } = {}) {
-  const read = readMember({ ...line, dependants })
+function take(
+  dependants: object[],
+  { checks = false, member, more }: { checks?: boolean; member?: Member; more?: object } = {},
+) {
+  const read = readMember({ ...line, dependants, ...more })
   if ('length' in read) return { faults: read.map(({ field, code }) => `${field} ${code}`) }
   const context: CommandContext = {
     ...{ now, wasDue: false, member },
@@ -99,8 +102,28 @@ test.each([
   ],
   ['a birth date to come', [{ ...spouse, dob: '2026-10-21' }], 'dependants[0].dob future'],
   ['a relationship that is none', [{ ...spouse, relationship: 'parent' }], 'dependants[0].relationship enum'],
+  [
+    'a day that is too far ahead',
+    [{ ...child, benefits: [{ name: 'hospital', startson: '9999-12-31' }] }],
+    'dependants[0].benefits[0].startson range',
+  ],
+  [
+    'a benefit that stands there twice',
+    [{ ...spouse, benefits: [{ name: 'dental' }, { name: 'dental', startson: '2025-02-01' }] }],
+    'dependants[0].benefits[1] duplicate',
+  ],
 ])('refuses %s', (_, dependants, fault) => {
   expect(take(dependants).faults).toEqual([fault])
+})
+
+test.each([
+  ['2026-02-30', 'format'],
+  ['2026-02-28T24:00:00.000Z', 'format'],
+  ['0000-01-01', 'range'],
+  ['2026-10-21', 'future'],
+])('refuses a consent of %s', (agreedat, code) => {
+  const consents = [{ name: 'eyes', version: 'v1', agreedat, evidence: 'box 3' }]
+  expect(take([], { more: { consents } }).faults).toEqual([`consents[0].agreedat ${code}`])
 })
 
 test('what the rules would not admit is reported, and refused with --check', () => {

@@ -17,7 +17,7 @@ export const IMPORT_CODES: Readonly<Record<string, string>> = {
   maxProperties: 'too many names',
   unknown_field: 'an import has no such field',
   future: 'a day that has not come yet',
-  range: 'before 1900, or more than 90 days ahead',
+  range: 'before 1900, before the benefit that covers a dependant, or more than 90 days ahead',
   duplicate: 'it is there twice',
   different: 'this person is a member already, and this differs from the file; nothing was changed',
   offername_unknown: 'no offer of this name is open to the partner',

@@ -3,6 +3,7 @@ import {
   addDays,
   dateAt,
   type Instant,
+  isRealDate,
   type PlainDate,
   parseTimestamp,
   startOfDate,
@@ -88,6 +89,7 @@ export function importMember(
   const terms = termsOf(person)
   const offer = offerOf(member, terms)
   const consents = consentsOf(member.consents, { now, terms })
+  const last = addDays(dateAt(now, terms.zone), MOST_DAYS_AHEAD)
   // All that is wrong with a line at once: who corrects a file does not want to run it for each fault.
   const refused = [
     ...missingForAccount(person).map(field => because(field, 'required', `${field} is required`)),
@@ -97,9 +99,9 @@ export function importMember(
     })),
     ...reasonsOf(refusePartnerName(partner, member.partnername)),
     ...(isRefusal(offer) ? reasonsOf(offer) : unknownBenefits(member, offer, terms)),
-    ...datesRefused(member, dateAt(now, terms.zone)),
+    ...datesRefused(member, last),
     ...reasonsOf(refuseBirthDates(member.dependants, { now, zone: terms.zone })),
-    ...(isRefusal(offer) ? [] : familyRefused(member, offer, terms)),
+    ...(isRefusal(offer) ? [] : familyRefused(member, { offer, last, terms })),
     ...(isRefusal(consents) ? reasonsOf(consents) : []),
   ]
   if (isRefusal(offer) || isRefusal(consents) || refused.length > 0) return refuse('bad_request', refused)
@@ -153,11 +155,10 @@ function toldBefore(made: User, { person }: ImportedMember, terms: Terms): Impor
   })
 }
 
-/** Dependants of benefits that the member does not get, and days before the benefit's own. */
+/** Dependants of benefits that the member does not get, and days before the benefit's own or too far ahead. */
 function familyRefused(
   { benefits, since, dependants }: ImportedMember,
-  offer: Offer,
-  terms: Terms,
+  { offer, last, terms }: { readonly offer: Offer; readonly last: PlainDate; readonly terms: Terms },
 ): RefusalReason[] {
   return dependants.flatMap(({ relationship, benefits: covering }, index) =>
     covering.flatMap(({ name, startsOn }, nth) => {
@@ -167,9 +168,9 @@ function familyRefused(
         return [because(field, 'not_selectable', `${field} is no benefit of the member`)]
       if (!openBenefit(terms, name)?.covers?.[relationship])
         return [because(field, 'relationship_not_covered', `${field} does not cover this relationship`)]
-      return startsOn !== undefined && startsOn < (held?.startsOn ?? since)
-        ? [because(`${field}.startson`, 'range', `${field}.startson is before the first day of the benefit`)]
-        : []
+      if (startsOn === undefined || (startsOn >= (held?.startsOn ?? since) && startsOn <= last)) return []
+      const days = 'from the first one of the benefit to 90 days ahead'
+      return [because(`${field}.startson`, 'range', `${field}.startson must be a day ${days}`)]
     }),
   )
 }
@@ -193,9 +194,10 @@ function consentsOf(
     const field = `consents[${index}]`
     if (!openBenefit(terms, name)?.consent)
       return refuseField(`${field}.name`, 'unknown', 'must be a benefit that asks for a consent')
-    const agreedAt = text.includes('T') ? parseTimestamp(text) : startOfDate(text as PlainDate, terms.zone)
+    const agreedAt = isRealDate(text) ? startOfDate(text, terms.zone) : parseTimestamp(text)
     if (agreedAt === undefined)
       return refuseField(`${field}.agreedat`, 'format', 'must be a date or a timestamp')
+    if (text < FIRST_DAY) return refuseField(`${field}.agreedat`, 'range', `must not lie before ${FIRST_DAY}`)
     if (agreedAt > now) return refuseField(`${field}.agreedat`, 'future', 'must not lie in the future')
     consents.push({ name, version, agreedAt, locale: 'en', channel: 'import' })
   }
@@ -205,8 +207,7 @@ function consentsOf(
 const FIRST_DAY = '1900-01-01'
 const MOST_DAYS_AHEAD = 90
 
-function datesRefused({ since, benefits }: ImportedMember, today: PlainDate): RefusalReason[] {
-  const last = addDays(today, MOST_DAYS_AHEAD)
+function datesRefused({ since, benefits }: ImportedMember, last: PlainDate): RefusalReason[] {
   const isPossible = (date: PlainDate) => date >= FIRST_DAY && date <= last
   const ofBenefits = benefits
     .map(({ startsOn }, index) => ({ field: `benefits[${index}].startson`, date: startsOn }))

@@ -137,9 +137,10 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
   const { benefits = [], consents = [], dependants = [], ...personal } = rest
   if (offersince === '') return [{ field: 'offersince', code: 'required' }]
   const since = offersince as PlainDate
-  const twice = benefits.flatMap((one, index) =>
-    benefits.findIndex(other => other.name === one.name) < index ? [`benefits[${index}]`] : [],
-  )
+  const twice = [
+    ...repeatsIn('benefits', benefits),
+    ...dependants.flatMap((one, index) => repeatsIn(`dependants[${index}].benefits`, one.benefits ?? [])),
+  ]
   if (twice.length > 0) return twice.map(field => ({ field, code: 'duplicate' }))
   const person = personIn(personal)
   const memberids = benefits.flatMap(one => (one.memberid ? [[one.name, one.memberid]] : []))
@@ -160,4 +161,11 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
       })),
     })),
   }
+}
+
+/** The places of benefits that stand before in the same list. */
+function repeatsIn(list: string, benefits: readonly { readonly name: string }[]): string[] {
+  return benefits.flatMap(({ name: own }, index) =>
+    benefits.findIndex(other => other.name === own) < index ? [`${list}[${index}]`] : [],
+  )
 }
