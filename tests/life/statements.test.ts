@@ -160,6 +160,31 @@ test('a price that has changed holds for newcomers only', async () => {
   service.advance(1001)
 })
 
+test('the sum of a month follows a new catalogue, by which an offer that is still to come is priced', async () => {
+  const partner = await newStagePartner(service, zone)
+  const withHigh = (cents: number): TestCatalogue => ({
+    ...priced,
+    offers: priced.offers.flatMap(low => {
+      const prices = { ...low.prices, fee: { cents, per: 'month' } } as const
+      return [low, { ...low, offer: 'high', rank: 20, prices }]
+    }),
+  })
+  await service.publish(fileOf(withHigh(600)))
+  service.advance(1001)
+  await partner.create('u', { effectivedate: '2026-11-21' })
+  await partner.client.changeOffer({ userid: 'u', offername: 'high' })
+  // What changed within the last two seconds is counted anew anyway.
+  service.advance(2001)
+  // A third of the month.
+  expect(await statement(partner, '2026-11')).toMatchObject({ partnercents: 200 })
+  await service.publish(fileOf(withHigh(900)))
+  service.advance(1001)
+  expect(amounts(await linesOf(partner, '2026-11'))).toEqual(['benefit base', 'offer high 300'])
+  expect(await statement(partner, '2026-11')).toMatchObject({ partnercents: 300 })
+  await service.publish(fileOf(priced))
+  service.advance(1001)
+})
+
 test('a disabled partner’s months become final, too, and a sandbox moved by three years has each of its months', async () => {
   const partner = await newStagePartner(service, zone)
   await partner.create('u')

@@ -30,7 +30,7 @@ export function totalsOf(users: readonly CountedUser[]): Totals {
   return { users: counted, personcents, partnercents }
 }
 
-/** Counts the totals of months that are not final, and remembers them until something about the partner's users changes. */
+/** Counts the totals of months that are not final, and remembers them until the partner's users or the catalogue change. */
 export type OpenTotals = (partner: Partner, month: Month, months: Months) => Promise<Totals>
 
 const USERS_OF_A_STEP = 250
@@ -45,7 +45,10 @@ export function openTotals(context: CountContext): OpenTotals {
   return async (partner, month, { now, finals, oldestOpen }) => {
     const { partnerId } = partner
     const name = `${partnerId} ${month.name}`
-    const state = `${month.zone} ${finals.length}`
+    await context.prepareTerms([])
+    // What is still to come is priced by today's catalogue.
+    const { today } = context.terms(partner, () => undefined)
+    const state = `${month.zone} ${finals.length} ${today.version}`
     const known = remembered.get(name)
     const since = (known?.at ?? 0) - COMMITTED_WITHIN_MS
     if (known?.state === state && !(await hasChangedSince(context.database, { partnerId, since, now })))
