@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
 import { forAllTests, forEachTest } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
-import { startFeeds } from './stage.ts'
+import { columns, startFeeds } from './stage.ts'
 
 const stage = forAllTests(startFeeds)
 const MINUTE = 60_000
@@ -47,6 +47,15 @@ describe('a feed', () => {
     await client.swapBenefits({ userid: 'life', add: ['books'], remove: ['art'], previewonly: false })
     expect(await lines()).toEqual([])
     expect(await lines({ full: true })).toEqual(['change life Lovelace ART1 2027-05-12'])
+  })
+
+  test('says a value as it is that every object has a member of, and nothing where a person lacks one', async () => {
+    const dept = { name: 'DEPT', value: 'moredetails.dept', codes: { sales: 'S1' } }
+    const more = { name: 'MORE', value: 'moredetails.constructor' }
+    const { lines } = await stage.newFeed({ columns: [...columns.slice(0, 3), more, dept] })
+    await create('inherits', 'King')
+    await partner.client.updateUser({ userid: 'inherits', moredetails: { dept: 'constructor' } })
+    expect(await lines()).toContain('add inherits  constructor')
   })
 
   test('takes back what was never in force: a cancel or an erasure in the millisecond of the start is told as a void', async () => {

@@ -275,7 +275,7 @@ const ELEMENT_FAULTS: Readonly<Record<string, string>> = {
 }
 
 function wordOf(words: Readonly<Record<string, string>>, code: string): string {
-  return words[code] ?? `code ${code || 'missing'}`
+  return (Object.hasOwn(words, code) ? words[code] : undefined) ?? `code ${code || 'missing'}`
 }
 
 /** Where a line of ours stands in its file: its set, and its first and last segment there, from 1; Infinity: not known. */

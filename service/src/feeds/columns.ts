@@ -10,7 +10,7 @@ export function cellsOf({ columns = [], csv }: Feed, values: LineValues): string
 function cellOf({ value, text = '', form, codes }: Column, values: LineValues, dates: string): string {
   if (value === undefined) return text
   const raw = values[value] ?? ''
-  const code = codes?.[raw]
+  const code = codes && Object.hasOwn(codes, raw) ? codes[raw] : undefined
   if (code !== undefined) return code
   return dateValues.has(value) ? dateIn(raw, form ?? dates) : raw
 }

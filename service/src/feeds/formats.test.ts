@@ -162,6 +162,9 @@ describe('a 999', () => {
       { run: 8, line: 1, isAccepted: false, code: 'IK5 R 5', text: set },
       { run: 8, line: 2, isAccepted: false, code: 'IK3 8 HD', text: segment },
     ])
+    const odd = 'Segment HD: code constructor; element 3: code constructor'
+    const unknown = refused.replace('10**8', '10**constructor').replace('1205*7', '1205*constructor')
+    expect(read(fileWith(unknown))).toContainEqual(expect.objectContaining({ line: 2, text: odd }))
     const envelopes = fileWith(accepted).replace(
       'GS*',
       'TA1*000000009*270512*1504*R*006~TA1*000000010*270512*1504*A*000~GS*',

@@ -72,10 +72,15 @@ function ofMember({ subject, worth }: Detailed): TierWorth | undefined {
 }
 
 function detailOf(name: ValueName, of: Detailed): string {
-  if (name.startsWith(MORE)) return of.subject.person.moredetails?.[name.slice(MORE.length)] ?? ''
+  if (name.startsWith(MORE)) return moreOf(of.subject.person, name.slice(MORE.length))
   return details[name]?.(of) ?? ''
 }
 const MORE = 'moredetails.'
+
+/** A name may also be one that every object inherits, such as `constructor`. */
+function moreOf({ moredetails = {} }: Person, name: string): string {
+  return (Object.hasOwn(moredetails, name) ? moredetails[name] : undefined) ?? ''
+}
 
 function detailed(
   subject: Subject,
