@@ -1,7 +1,5 @@
 // @databases citus stock
 
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import type { PlainDate } from '../../service/src/calendar/calendar.ts'
@@ -11,8 +9,6 @@ import { type CoverCorrection, correctCover } from '../../service/src/membership
 import { isRefusal, refuse } from '../../service/src/membership/rules/refusal.ts'
 import { heldEnrolment } from '../../service/src/membership/rules/state.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
-import { urlOf } from '../command/database-url.ts'
-import { run } from '../command/process.ts'
 import { forAllTests, forEachTest } from '../for-all-tests.ts'
 import { familyCatalogue } from '../life/family-catalogue.ts'
 import { ada } from '../rig.ts'
@@ -280,7 +276,6 @@ describe('a feed about families', () => {
 
 test('a member number of an import counts as told for all whom it covers, and what changes later is told', async () => {
   const { lines } = await stage.newFeed(family)
-  const { service, folder } = stage
   const member = { userid: 'moved', ...ada, state: 'NY' }
   const offer = {
     offername: 'low',
@@ -288,12 +283,7 @@ test('a member number of an import counts as told for all whom it covers, and wh
     benefits: [{ name: 'dental', memberid: 'C-7' }],
   }
   const dependants = [covered(grace, 'dental'), tim]
-  const file = join(folder, 'members')
-  await writeFile(file, JSON.stringify({ ...member, ...offer, dependants }))
-  const env = { ...process.env, DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
-  const words = ['import', partner.partnerId, file, '--reason', 'moves in', '--json']
-  const imported = await run(words, { cwd: folder, env })
-  expect(`${imported.stdout}${imported.stderr}`).toContain('"taken":1')
+  expect(await stage.importMembers(partner.partnerId, { ...member, ...offer, dependants })).toBe(1)
   expect((await lines()).filter(line => line.includes(' moved '))).toEqual([])
   const people = (await partner.client.getDependants({ userid: 'moved' })).dependants
   await changeCover('moved', [people[1]?.dependantid ?? ''])

@@ -259,6 +259,29 @@ describe('a feed', () => {
     expect((await lines()).filter(line => line.startsWith('end   '))).toEqual([])
   })
 
+  test('takes what an import told for older than each later line, also where the clock of the sandbox is ahead', async () => {
+    const { lines, answer } = await stage.newFeed()
+    const { client, partnerId } = partner
+    await client.advanceClock({ advanceto: new Date(stage.service.now() + 90 * DAY).toISOString() })
+    const benefits = [{ name: 'art', memberid: 'M-1' }]
+    const moved = {
+      userid: 'moved',
+      ...ada,
+      state: 'NY',
+      offername: 'mid',
+      offersince: '2027-01-01',
+      benefits,
+    }
+    expect(await stage.importMembers(partnerId, moved)).toBe(1)
+    expect(await lines()).toEqual([])
+    await client.updateUser({ userid: 'moved', lastname: 'Lovelace' })
+    expect(await lines()).toEqual(['change moved Lovelace ART1 2027-01-01'])
+    await client.updateUser({ userid: 'moved', moredetails: { dept: 'sales' } })
+    expect(await lines()).toEqual([])
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,M-2\n')
+    expect(await known('moved')).toEqual({ status: 'accepted', memberid: 'M-2' })
+  })
+
   test('says in a full file who is covered, and an end for as many days as asked', async () => {
     const { lines } = await stage.newFeed({ content: 'full', endstatedfor: 10 })
     await create('remains', 'King')

@@ -12,9 +12,11 @@ import { refusedOf } from '../../service/src/feeds/refused.ts'
 import { dropRun } from '../../service/src/feeds/release.ts'
 import { requireFeed, runFeed } from '../../service/src/feeds/run.ts'
 import { moveRun, newestRun, newestSentRun, publishFeeds, readRun } from '../../service/src/feeds/store.ts'
+import { runImport } from '../../service/src/imports/run-import.ts'
 import { markInstallation } from '../../service/src/installation.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { readCsv } from '../../service/src/read-csv.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { startTestService } from '../rig.ts'
 
@@ -81,6 +83,23 @@ export async function startFeeds(
     context,
     folder,
     publish,
+    /** Imports members of a partner, as the lines of a file of JSON have them; returns how many were taken. */
+    async importMembers(partnerId: string, ...members: readonly object[]): Promise<number> {
+      const partner = (await context.partners()).find(one => one.partnerId === partnerId)
+      if (!partner) throw new Error('no such partner')
+      async function* records() {
+        yield members.map((member, index) => ({ line: index + 1, member }))
+      }
+      const { taken } = await runImport(records(), {
+        executor: openCommandExecutor(context),
+        partner,
+        options: { checks: false, raises: false, chargeFrom: undefined },
+        isDry: false,
+        actor: 'test',
+        importId: uuidv7(real()),
+      })
+      return taken
+    },
     /** The refused lines of the newest feed with which nobody has dealt. */
     refused: () => refusedOf(context, { feed: `feed${feeds}`, run: undefined }),
     /** Publishes a feed of its own for a test, because runs are counted in each. */

@@ -302,11 +302,12 @@ function addSealed(
   return sealed
 }
 
-function writeTold({ writes, command, mine, change, now }: Sealing): void {
+function writeTold({ writes, command, mine, change }: Sealing): void {
   const { user } = mine
   if (change.chargedFrom) addRow(writes, chargedFrom, { ...user, month: change.chargedFrom })
   const key = change.told && dataKeyOf(mine, command.partner)
   if (!key || !change.told) return
-  for (const row of importedRows(key, user, { covers: change.told, at: now }))
+  // Runs date their lines by the real clock, and the newest line of a cover counts.
+  for (const row of importedRows(key, user, { covers: change.told, at: writes.recordedAt }))
     addRow(writes, insurerLines, row)
 }
