@@ -3,10 +3,12 @@ import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
 import { type Imported, importMember } from '../../service/src/imports/import-member.ts'
 import { readMember } from '../../service/src/imports/read-member.ts'
 import type { CommandContext, Decided, Member } from '../../service/src/membership/command.ts'
-import { coveredNow, daysOf } from '../../service/src/membership/rules/family.ts'
+import { applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
+import { coversOf, withPendingCovers } from '../../service/src/membership/rules/covers.ts'
+import { coveredNow, coversOfDependant, daysOf } from '../../service/src/membership/rules/family.ts'
 import type { Person } from '../../service/src/membership/rules/person.ts'
 import { isRefusal } from '../../service/src/membership/rules/refusal.ts'
-import { newUser } from '../../service/src/membership/rules/state.ts'
+import { newUser, type User } from '../../service/src/membership/rules/state.ts'
 import type { Terms } from '../../service/src/membership/rules/terms.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
 import { fileOf } from './catalogue.ts'
@@ -89,7 +91,49 @@ test('a family moves in with the days on which each came, and is the same when i
   })
 })
 
+test.each(['2024-06-01', '2026-11-10'])(
+  'who comes after today to a benefit of %s counts from then on, and is the same in each reading',
+  startson => {
+    const december = '2026-12-01'
+    const more = { benefits: [{ name: 'hospital', startson }] }
+    const family = [
+      { ...spouse, benefits: [{ name: 'hospital', startson: december }] },
+      { ...child, dob: '2019-05-04', benefits: [{ name: 'hospital' }] },
+    ]
+    const { decided } = take(family, { more })
+    const { user, documents } = decided?.change ?? {}
+    if (!user) throw new Error('nobody moved in')
+    const profile = documents?.profile as Person
+    const [wife = ''] = profile.dependants?.map(({ dependantid }) => dependantid) ?? []
+    const nameOf = ({ relationship }: { relationship: string }) => relationship
+    const covers = (of: User) => of.enrolments.flatMap(one => coveredNow(one).map(nameOf))
+    expect(covers(user)).toEqual(['child'])
+    const startsAt = Date.parse('2026-12-01T05:00:00Z')
+    expect(coversOfDependant(user, wife)).toMatchObject([{ state: 'scheduled', startsAt }])
+    const terms = termsOf(profile)
+    expect(coversOf(withPendingCovers(user, terms), 'hospital', terms.zone, wife)).toMatchObject([
+      { startsOn: december },
+    ])
+    const changes = applyDueChanges(user, startsAt, terms)
+    expect(changes.at(-1)?.events.map(({ eventname }) => eventname)).toEqual(['benefit_cover_changed'])
+    const after = changes.at(-1)?.after ?? user
+    expect(covers(after)).toEqual(['child', 'spouse'])
+    for (const one of [user, after]) {
+      const again = take(family, { more, member: { user: one, person: () => profile } })
+      expect(again.decided?.answer(one)).toEqual({ is: 'equal' })
+    }
+  },
+)
+
 test.each([
+  [
+    'a second day to come on which a benefit covers more',
+    [
+      { ...spouse, benefits: [{ name: 'hospital', startson: '2026-11-01' }] },
+      { ...child, benefits: [{ name: 'hospital', startson: '2026-12-01' }] },
+    ],
+    'dependants[1].benefits[0].startson two_changes',
+  ],
   [
     'a day before the benefit’s own',
     [{ ...spouse, benefits: [{ name: 'hospital', startson: '2024-05-31' }] }],
@@ -137,4 +181,9 @@ test('what the rules would not admit is reported, and refused with --check', () 
     outside: [{ field: 'dependants[1].benefits[0]', code: 'one_spouse' }],
   })
   expect(take(two, { checks: true }).faults).toEqual(['dependants[1].benefits[0] one_spouse'])
+  // Below 26 on the first day of the benefit, but not on its own.
+  const benefits = [{ name: 'hospital', startson: '2026-12-01' }]
+  expect(take([{ ...child, dob: '2000-11-15', benefits }], { checks: true }).faults).toEqual([
+    'dependants[0].benefits[0] too_old',
+  ])
 })

@@ -18,6 +18,8 @@ export const IMPORT_CODES: Readonly<Record<string, string>> = {
   unknown_field: 'an import has no such field',
   future: 'a day that has not come yet',
   range: 'before 1900, before the benefit that covers a dependant, or more than 90 days ahead',
+  two_changes:
+    'a second day to come on which the benefit would cover more people: take it out, and plan it by a change of cover after the first',
   duplicate: 'it is there twice',
   different: 'this person is a member already, and this differs from the file; nothing was changed',
   offername_unknown: 'no offer of this name is open to the partner',

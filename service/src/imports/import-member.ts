@@ -13,13 +13,12 @@ import { type Benefit, type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate, refuseBirthDates, refusePartnerName } from '../membership/requests/given.ts'
-import { coversOf, personsOf } from '../membership/rules/covers.ts'
+import { coversOf, personsOf, withPendingCovers } from '../membership/rules/covers.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
 import {
   ageEndOf,
   coveredFrom,
-  coveredNow,
-  daysOf,
+  coversOfDependant,
   brokenRules as judgeFamily,
   namedDependants,
   refuseCover,
@@ -89,7 +88,7 @@ export function importMember(
   const terms = termsOf(person)
   const offer = offerOf(member, terms)
   const consents = consentsOf(member.consents, { now, terms })
-  const last = addDays(dateAt(now, terms.zone), MOST_DAYS_AHEAD)
+  const today = dateAt(now, terms.zone)
   // All that is wrong with a line at once: who corrects a file does not want to run it for each fault.
   const refused = [
     ...missingForAccount(person).map(field => because(field, 'required', `${field} is required`)),
@@ -99,9 +98,9 @@ export function importMember(
     })),
     ...reasonsOf(refusePartnerName(partner, member.partnername)),
     ...(isRefusal(offer) ? reasonsOf(offer) : unknownBenefits(member, offer, terms)),
-    ...datesRefused(member, last),
+    ...datesRefused(member, today),
     ...reasonsOf(refuseBirthDates(member.dependants, { now, zone: terms.zone })),
-    ...(isRefusal(offer) ? [] : familyRefused(member, { offer, last, terms })),
+    ...(isRefusal(offer) ? [] : familyRefused(member, { offer, today, terms })),
     ...(isRefusal(consents) ? reasonsOf(consents) : []),
   ]
   if (isRefusal(offer) || isRefusal(consents) || refused.length > 0) return refuse('bad_request', refused)
@@ -140,11 +139,12 @@ function reasonsOf(refusal: Refusal | undefined): readonly RefusalReason[] {
 
 /** What the former system had told insurers: the covers for which they gave a member number, each with all whom it covers. */
 function toldBefore(made: User, { person }: ImportedMember, terms: Terms): ImportedCover[] {
+  const ahead = withPendingCovers(made, terms)
   return Object.entries(person.memberids ?? {}).flatMap(([benefit, memberId]) => {
     const insurer = openBenefit(terms, benefit)?.insurer?.insurer
     if (!insurer) return []
-    return personsOf(made, benefit).flatMap(person =>
-      coversOf(made, benefit, terms.zone, person).map(({ startsOn }) => ({
+    return personsOf(ahead, benefit).flatMap(person =>
+      coversOf(ahead, benefit, terms.zone, person).map(({ startsOn }) => ({
         insurer,
         benefit,
         person,
@@ -155,11 +155,15 @@ function toldBefore(made: User, { person }: ImportedMember, terms: Terms): Impor
   })
 }
 
-/** Dependants of benefits that the member does not get, and days before the benefit's own or too far ahead. */
+/**
+ * Dependants of benefits that the member does not get, days before the benefit's own or too far ahead, and a second day to come in
+ * one benefit, which can have one planned change of cover.
+ */
 function familyRefused(
   { benefits, since, dependants }: ImportedMember,
-  { offer, last, terms }: { readonly offer: Offer; readonly last: PlainDate; readonly terms: Terms },
+  { offer, today, terms }: { readonly offer: Offer; readonly today: PlainDate; readonly terms: Terms },
 ): RefusalReason[] {
+  const planned = new Map<string, PlainDate>()
   return dependants.flatMap(({ relationship, benefits: covering }, index) =>
     covering.flatMap(({ name, startsOn }, nth) => {
       const field = `dependants[${index}].benefits[${nth}]`
@@ -168,9 +172,17 @@ function familyRefused(
         return [because(field, 'not_selectable', `${field} is no benefit of the member`)]
       if (!openBenefit(terms, name)?.covers?.[relationship])
         return [because(field, 'relationship_not_covered', `${field} does not cover this relationship`)]
-      if (startsOn === undefined || (startsOn >= (held?.startsOn ?? since) && startsOn <= last)) return []
-      const days = 'from the first one of the benefit to 90 days ahead'
-      return [because(`${field}.startson`, 'range', `${field}.startson must be a day ${days}`)]
+      const first = held?.startsOn ?? since
+      if (startsOn === undefined || startsOn === first) return []
+      const day = `${field}.startson`
+      if (startsOn < first || startsOn > addDays(today, MOST_DAYS_AHEAD))
+        return [because(day, 'range', `${day} must be from the benefit's first day to 90 days ahead`)]
+      if (startsOn <= today) return []
+      const other = planned.get(name) ?? startsOn
+      planned.set(name, other)
+      return startsOn === other
+        ? []
+        : [because(day, 'two_changes', `${day} is a second day on which the benefit would cover more`)]
     }),
   )
 }
@@ -207,7 +219,8 @@ function consentsOf(
 const FIRST_DAY = '1900-01-01'
 const MOST_DAYS_AHEAD = 90
 
-function datesRefused({ since, benefits }: ImportedMember, last: PlainDate): RefusalReason[] {
+function datesRefused({ since, benefits }: ImportedMember, today: PlainDate): RefusalReason[] {
+  const last = addDays(today, MOST_DAYS_AHEAD)
   const isPossible = (date: PlainDate) => date >= FIRST_DAY && date <= last
   const ofBenefits = benefits
     .map(({ startsOn }, index) => ({ field: `benefits[${index}].startson`, date: startsOn }))
@@ -275,10 +288,19 @@ function accountOf(user: User, { member, offer, consents, now, terms }: Given): 
     const isFixed = offer.fixed.includes(name)
     const fresh = newEnrolment(made, terms, { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt })
     const state = startsAt <= now ? 'enrolled' : 'scheduled'
-    const covered = coveredOf(member, benefit, { startsAt, now, terms })
+    const people = coveredOf(member, benefit, { startsAt, now, terms })
+    const covered = people.filter(({ startsAt: own = startsAt }) => own <= Math.max(now, startsAt))
+    const comesAt = people.find(one => !covered.includes(one))?.startsAt
     made = withEnrolment(made, {
       ...{ ...fresh, state, actionDueAt: undefined },
       ...(covered.length > 0 && { covered }),
+      // Nothing falls due for a row of `covered` when it begins, as it does for a change of cover.
+      ...(comesAt !== undefined && {
+        pendingCover: {
+          at: comesAt,
+          people: people.map(({ dependantId, relationship }) => ({ dependantId, relationship })),
+        },
+      }),
     })
   }
   return made
@@ -328,17 +350,13 @@ function differenceOf(
   return made.consents.every(isKnown) ? undefined : 'consents'
 }
 
-/** The dependants and what covers each, without the ids, which are new at each reading of a file. */
-function familyIn({ enrolments }: User, { dependants = [] }: Person): object[] {
+/** The dependants and what covers each or will, without the ids, which are new at each reading of a file. */
+function familyIn(user: User, { dependants = [] }: Person): object[] {
+  const held = { ...user, enrolments: user.enrolments.filter(isHeld) }
   return dependants.map(({ dependantid, ...one }) => ({
     ...one,
-    covers: enrolments
-      .filter(isHeld)
-      .flatMap(enrolment =>
-        coveredNow(enrolment)
-          .filter(({ dependantId }) => dependantId === dependantid)
-          .map(covered => `${enrolment.benefit}@${daysOf(enrolment, covered).startsAt}`),
-      )
+    covers: coversOfDependant(held, dependantid)
+      .map(({ benefit, startsAt }) => `${benefit}@${startsAt}`)
       .sort(),
   }))
 }
@@ -347,10 +365,18 @@ function familyIn({ enrolments }: User, { dependants = [] }: Person): object[] {
 function brokenByFamily({ dependants }: ImportedMember, { enrolments }: User, terms: Terms): RefusalReason[] {
   return enrolments.flatMap(enrolment => {
     const benefit = openBenefit(terms, enrolment.benefit)
-    const people = coveredNow(enrolment)
-    if (!benefit || people.length === 0) return []
-    const ids = people.map(({ dependantId }) => dependantId)
-    const broken = judgeFamily(benefit, namedDependants(terms, ids), enrolment.startsAt, terms)
+    if (!benefit) return []
+    const { covered = [], pendingCover, startsAt } = enrolment
+    const present = covered.map(({ dependantId }) => dependantId)
+    const later = pendingCover?.people.map(({ dependantId }) => dependantId) ?? []
+    const candidates = namedDependants(terms, later).map(one => ({
+      ...one,
+      isCovered: present.includes(one.dependantid),
+    }))
+    const broken = new Map([
+      ...judgeFamily(benefit, namedDependants(terms, present), startsAt, terms),
+      ...judgeFamily(benefit, candidates, pendingCover?.at ?? startsAt, terms),
+    ])
     const fieldOf = (id: string) => {
       const index = terms.dependants().findIndex(({ dependantid }) => dependantid === id)
       const nth = dependants[index]?.benefits.findIndex(({ name }) => name === enrolment.benefit)

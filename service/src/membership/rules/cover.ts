@@ -54,7 +54,12 @@ export function withCover(
   const fresh = coveredFrom(
     benefit,
     kept.filter(({ isCovered }) => !isCovered),
-    { startsAt: Math.max(at, startsAt), isLater: hasBegun && at > startsAt, terms },
+    // What waits for an action begins whenever that is done, and its people with it.
+    {
+      startsAt: Math.max(at, startsAt),
+      isLater: enrolment.state !== 'actionrequired' && at > startsAt,
+      terms,
+    },
   )
   const isNewTerms = !pricedTerms(terms, enrolment)?.tiers
   return {
