@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
 import { forAllTests, forEachTest } from '../for-all-tests.ts'
+import { openCorrections } from '../life/corrections.ts'
 import { ada } from '../rig.ts'
 import { columns, startFeeds } from './stage.ts'
 
@@ -68,6 +69,18 @@ describe('a feed', () => {
     expect(await lines()).toEqual(['void   ART1 2027-05-12', 'void never King ART1 2027-05-12'])
     const { lines: billed } = await partner.client.listStatementLines({ month: '2027-05' })
     expect(billed).toEqual([])
+  })
+
+  test('tells as far ahead as a start the last day that an operator gave a benefit before it', async () => {
+    const { lines } = await stage.newFeed({ aheaddays: 30 })
+    await lines()
+    const { client, partnerId } = partner
+    const person = { ...ada, state: 'NY' as const, offername: 'mid', benefits: ['art'] }
+    await client.createUser({ userid: 'short', ...person, effectivedate: '2027-05-20' })
+    const correct = openCorrections(stage.service, { partnerId, zone: 'America/New_York' })
+    expect(await correct('short', { op: 'moveend', b: 'art', days: 10 })).toEqual({})
+    expect(await lines()).toEqual(['add short Riveracanary ART1 2027-05-20 2027-05-22'])
+    expect(await lines()).toEqual([])
   })
 
   test('says a swap as an end and an add in one file, also before the schedule has applied it', async () => {

@@ -491,6 +491,35 @@ describe('a statement', () => {
     expect([header.split(',').at(-1), row.split(',').at(-1)]).toEqual(['tier', 'mespouse'])
   })
 
+  test('of an open month has the tier that is planned for the first day of a benefit that has not begun', async () => {
+    const [spouse = ''] = await createWith([grace], { effectivedate: '2026-11-10' })
+    await partner.create('alone', { dependants: [ofDental(grace)], effectivedate: '2026-11-10' })
+    await partner.to('2026-11-02T12:00')
+    await cover('dental', [spouse])
+    await partner.client.changeCover({ userid: 'alone', name: 'dental', dependants: [], previewonly: false })
+    const planned = await linesOf('2026-11')
+    expect(planned.filter(({ name }) => name === 'dental')).toMatchObject([
+      { userid, tier: 'mespouse', personcents: 1900, days: 21 },
+      { userid: 'alone', tier: 'me', personcents: 1000 },
+    ])
+    await partner.to('2026-11-10T06:00')
+    expect(await linesOf('2026-11')).toEqual(planned)
+  })
+
+  test('of an open month has the tier of the first day where a correction puts that before a planned change', async () => {
+    await partner.to('2026-11-02T12:00')
+    const [spouse = ''] = await createWith([grace])
+    const correct = openCorrections(service, { ...partner, zone: 'America/New_York' })
+    expect(await correct(userid, { op: 'movestart', b: 'dental', days: 18 })).toEqual({})
+    await cover('dental', [spouse])
+    expect(await correct(userid, { op: 'movestart', b: 'dental', days: 8 })).toEqual({})
+    const planned = await dentalOf('2026-11')
+    expect(planned).toMatchObject({ tier: 'me', fromdate: '2026-11-10' })
+    await partner.to('2026-11-20T06:00')
+    expect(await benefit('dental')).toMatchObject({ tier: 'mespouse' })
+    expect(await dentalOf('2026-11')).toEqual(planned)
+  })
+
   test('of a final month is corrected by an adjustment, when somebody is told to have died before it', async () => {
     const [dependant = ''] = await createWith([ofDental(grace)])
     await partner.to('2026-12-09T12:00')

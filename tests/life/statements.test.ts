@@ -145,6 +145,17 @@ test('a reinstate with a gap counts the days of both windows', async () => {
   ])
 })
 
+test('the open month has the last day that an operator gave a benefit before its first', async () => {
+  const partner = await newStagePartner(service, zone)
+  const correct = openCorrections(service, { partnerId: partner.partnerId, zone })
+  await partner.create('u', { benefits: ['art'], effectivedate: '2026-11-21' })
+  expect(await correct('u', { op: 'moveend', b: 'art', days: 11 })).toEqual({})
+  const [art] = await linesOf(partner, '2026-11')
+  expect(art).toMatchObject({ fromdate: '2026-11-21', todate: '2026-11-22', days: 2, personcents: 67 })
+  await partner.to('2026-11-21T12:00')
+  expect((await linesOf(partner, '2026-11'))[0]).toEqual(art)
+})
+
 test('a price that has changed holds for newcomers only', async () => {
   const partner = await newStagePartner(service, zone)
   await partner.create('early', { benefits: ['art'], effectivedate: '2026-11-30' })

@@ -62,7 +62,7 @@ export async function countUsers(
     if (!own) {
       const { benefits, offers } = chargedIn(month.name, held, await heldAt(context, partner, holder, now))
       own = lines(benefits, offers, catalogues, month)
-      if (!held.isDue) known.set(held, own)
+      if (!held.isPartial) known.set(held, own)
     }
     const corrections = isCharged && held.isCorrected && finals ? await correctionsOf(serviceId, finals) : []
     users.push({ serviceId, userid, lines: corrections.length === 0 ? own : [...own, ...corrections] })

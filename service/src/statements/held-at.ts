@@ -2,9 +2,10 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import { loadedUserOf, loadUsersWithDocuments, personOf } from '../membership/reading/load.ts'
 import { applyDueChanges } from '../membership/rules/apply-due.ts'
+import { coveringEnrolments, withPendingCovers } from '../membership/rules/covers.ts'
 import { daysOf } from '../membership/rules/family.ts'
 import { offerPeriodsOf } from '../membership/rules/history.ts'
-import { hasCover, versionsOf } from '../membership/rules/state.ts'
+import { versionsOf } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type Holder, loadHeld } from './held.ts'
 import type { Period } from './lines.ts'
@@ -12,14 +13,17 @@ import type { Period } from './lines.ts'
 type Context = Pick<ExecutorContext, 'database' | 'prepareTerms' | 'terms'>
 type Periods = { readonly benefits: readonly Period[]; readonly offers: readonly Period[] }
 
-/** What a user held, with all that is due by `now` applied, and the catalogues of it in memory. */
+/**
+ * What a user held, and will hold if nothing changes, with all that is due by `now` applied, and the catalogues of it in memory.
+ */
 export async function heldAt(
   context: Context,
   partner: Partner,
   { serviceId, userid, held }: Holder,
   now: Instant,
 ): Promise<Periods> {
-  if (held.isDue && userid !== undefined) return withDueChanges(context, partner, { serviceId, userid, now })
+  if (held.isPartial && userid !== undefined)
+    return withComingChanges(context, partner, { serviceId, userid, now })
   const { today } = context.terms(partner, () => undefined)
   const { benefits, pending } = held
   const offers = pending ? [...held.offers, { ...pending, version: today.version }] : held.offers
@@ -29,7 +33,7 @@ export async function heldAt(
   return { benefits, offers }
 }
 
-async function withDueChanges(
+async function withComingChanges(
   { database, prepareTerms, terms }: Context,
   partner: Partner,
   { serviceId, userid, now }: { serviceId: string; userid: string; now: Instant },
@@ -44,7 +48,8 @@ async function withDueChanges(
   await prepareTerms([...versionsOf(loaded.user), ...held.offers.map(({ version }) => version)])
   const ruling = terms(partner, () => personOf(loaded, partner, 'profile'))
   const changes = applyDueChanges(loaded.user, now, ruling)
-  const { enrolments, pendingOffer } = changes.at(-1)?.after ?? loaded.user
+  const user = withPendingCovers(changes.at(-1)?.after ?? loaded.user, ruling)
+  const { pendingOffer } = user
   const pending = pendingOffer
     ? [
         {
@@ -62,7 +67,7 @@ async function withDueChanges(
     ]),
   )
   return {
-    benefits: enrolments.filter(hasCover).map(one => ({
+    benefits: coveringEnrolments(user).map(one => ({
       ...{ name: one.benefit, version: one.version, startsAt: one.startsAt, endsAt: one.endsAt },
       tiersFrom: one.tiersFrom,
       covered: one.covered?.map(({ relationship, ...days }) => ({

@@ -2,7 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import { type Month, type MonthName, monthAt } from '../calendar/month.ts'
 import type { Relationship } from '../catalogue/model.ts'
 import type { Executor } from '../db/database.ts'
-import { fragment, readTimestamp, sql, timestamp } from '../db/sql.ts'
+import { type Fragment, fragment, readTimestamp, sql, timestamp } from '../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { Period } from './lines.ts'
 
@@ -20,8 +20,8 @@ export type Held = {
   readonly offers: readonly Period[]
   /** The offer that a pending change brings. */
   readonly pending: Pick<Period, 'name' | 'startsAt' | 'endsAt'> | undefined
-  /** A change of the user is due that is not written yet. */
-  readonly isDue: boolean
+  /** This is not all: a change is due and not written yet, or planned for the start of a benefit, which only the whole user shows. */
+  readonly isPartial: boolean
   /** The past was changed since it may have become final. */
   readonly isCorrected: boolean
   /** The first month in which an imported member is charged; `undefined`: from the beginning. */
@@ -53,9 +53,11 @@ export async function loadHeld(
   const [startsAt, endsAt] = [timestamp(month?.startsAt), timestamp(month?.endsAt)]
   const ofPage = fragment`partner_id = ${partnerId} and service_id >= ${from} and service_id <= (select service_id from last)`
   const [before, after] = [timestamp(month && month.startsAt - 1), timestamp(month && month.endsAt + 1)]
-  const times = fragment`catalogue_version || '|' ||
-    case when ends_at < ${startsAt} then starts_at else greatest(starts_at, ${before}) end || '|' ||
-    coalesce(case when starts_at > ${endsAt} then ends_at else least(ends_at, ${after}) end::text, '')`
+  const timesUntil = (end: Fragment) => fragment`catalogue_version || '|' ||
+    case when ${end} < ${startsAt} then starts_at else greatest(starts_at, ${before}) end || '|' ||
+    coalesce(case when starts_at > ${endsAt} then ${end} else least(${end}, ${after}) end::text, '')`
+  // What has not begun ends at its own end, which gives it a dated one only when it begins.
+  const dated = fragment`coalesce(ends_at, own_end_at)`
   const rows = await db.query<Row>(sql`
     with page as materialized (
       select service_id, case when status <> 'erased' then userid end as userid, due_at <= ${timestamp(now)} as is_due,
@@ -66,7 +68,7 @@ export async function loadHeld(
     ), last as (select service_id from page order by service_id desc limit 1)
     select service_id, max(userid) as userid, string_agg(held, ',') as held
     from (
-      select service_id, true as is_user, userid, case when is_due then 'due' end as held from page
+      select service_id, true as is_user, userid, case when is_due then 'partial' end as held from page
       union all
       select service_id, false, null, 'pending|' || pending_offer || '|0|' || pending_offer_at || '|' || coalesce(cancel_at::text, '')
       from page where pending_offer is not null
@@ -77,8 +79,8 @@ export async function loadHeld(
       from charged_from
       where ${ofPage} and (${month?.name ?? null}::text is null or month > ${month?.name ?? null}::text)
       union all
-      select service_id, false, null, 'benefit|' || benefit || '|' || ${times}
-        || coalesce('|' || tiers_version || '|' || tiers_at, '')
+      select service_id, false, null, case when state = 'scheduled' and pending_cover_at is not null then 'partial,' else '' end
+        || 'benefit|' || benefit || '|' || ${timesUntil(dated)} || coalesce('|' || tiers_version || '|' || tiers_at, '')
       from enrolments
       where ${ofPage} and state in ('scheduled', 'enrolled', 'endscheduled', 'ended')
         and (${endsAt}::timestamptz is null or starts_at <= ${endsAt})
@@ -90,7 +92,8 @@ export async function loadHeld(
       where ${ofPage} and counts and (${endsAt}::timestamptz is null or starts_at <= ${endsAt})
         and (${startsAt}::timestamptz is null or ends_at is null or ends_at >= ${startsAt})
       union all
-      select service_id, false, null, case when is_offer then 'offer|' else 'benefit|' end || name || '|' || ${times}
+      select service_id, false, null, case when is_offer then 'offer|' else 'benefit|' end || name || '|'
+        || ${timesUntil(fragment`ends_at`)}
         || coalesce('|||' || replace(who, ',', ' '), '')
       from held_periods where ${ofPage}
     ) as known
@@ -143,7 +146,7 @@ function heldOf(text: string): Held {
     benefits: periodsOf('benefit'),
     offers: periodsOf('offer'),
     pending: periodsOf('pending')[0],
-    isDue: isMarked('due'),
+    isPartial: isMarked('partial'),
     isCorrected: isMarked('corrected'),
     chargedFrom,
     anewAt: anewAt === '' ? undefined : readTimestamp(anewAt),

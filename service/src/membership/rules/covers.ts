@@ -38,8 +38,8 @@ export type EndReason = string
  */
 export function coversOf(user: User, benefit: string, zone: Zone, person = MEMBER): TrueCover[] {
   const covers: TrueCover[] = []
-  for (const period of user.enrolments
-    .filter(one => one.benefit === benefit && hasCover(one))
+  for (const period of coveringEnrolments(user)
+    .filter(one => one.benefit === benefit)
     .flatMap(one => periodsOf(user, one, person))
     .sort(byStart)) {
     const { enrolment, startsAt, endsAt, reason, isMoved } = period
@@ -68,6 +68,17 @@ export function coversOf(user: User, benefit: string, zone: Zone, person = MEMBE
   return covers
 }
 
+/**
+ * A user's enrolments that did, do or will cover somebody. What has not begun ends at its own end, which gives it a dated one only when
+ * it begins.
+ */
+export function coveringEnrolments({ enrolments }: User): Enrolment[] {
+  const dated = enrolments.map(one =>
+    one.endsAt === undefined && one.ownEnd ? { ...one, endsAt: one.ownEnd.at } : one,
+  )
+  return dated.filter(hasCover)
+}
+
 /** The persons whom a user's enrolments in a benefit cover or covered, the member first; and those of whom was told before. */
 export function personsOf(
   { enrolments }: User,
@@ -90,7 +101,9 @@ export function withPendingCovers(user: User, terms: Terms): User {
   const enrolments = user.enrolments.map(one => {
     if (!one.pendingCover) return one
     const ids = pendingPeople(one).map(({ dependantId }) => dependantId)
-    return withCover(one, ids, Math.max(one.pendingCover.at, one.startsAt), terms)
+    const at = Math.max(one.pendingCover.at, one.startsAt)
+    // By then it has begun, also where a correction has moved its first day before that of the change.
+    return { ...withCover({ ...one, state: 'enrolled' }, ids, at, terms), state: one.state }
   })
   return { ...user, enrolments }
 }
