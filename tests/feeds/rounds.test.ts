@@ -252,6 +252,24 @@ describe('a feed', () => {
     expect(await lines()).toEqual([])
   })
 
+  test('lacks nobody in the insurer’s own list whose told end lies behind by the clock of the partner', async () => {
+    const { lines, findLacking } = await stage.newFeed()
+    const { client } = partner
+    const advance = (days: number) =>
+      client.advanceClock({ advanceto: new Date(stage.service.now() + days * DAY).toISOString() })
+    await advance(90)
+    await create('over', 'King')
+    const { serviceid } = await client.getUser({ userid: 'over' })
+    await lines()
+    await advance(91)
+    await client.cancelUser({ userid: 'over', effective: 'immediate' })
+    expect(await lines()).toHaveLength(1)
+    expect(await findLacking([serviceid])).toBe(1)
+    await lines()
+    await advance(92)
+    expect(await findLacking([serviceid])).toBe(0)
+  })
+
   test('two processes make one run', async () => {
     const { run } = await stage.newFeed()
     await create('once', 'King')

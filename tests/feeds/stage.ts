@@ -6,7 +6,7 @@ import { recordAnswers } from '../../service/src/feeds/answer.ts'
 import { readCsvAnswers } from '../../service/src/feeds/answers-csv.ts'
 import { compareLists } from '../../service/src/feeds/compare-list.ts'
 import { writeRun } from '../../service/src/feeds/hand-over.ts'
-import { coversHere, sayAgain } from '../../service/src/feeds/list-here.ts'
+import { coversHere, endedFor, sayAgain } from '../../service/src/feeds/list-here.ts'
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
 import { refusedOf } from '../../service/src/feeds/refused.ts'
 import { dropRun } from '../../service/src/feeds/release.ts'
@@ -146,8 +146,9 @@ export async function startFeeds(
           person?: string,
         ): Promise<number> {
           const { feed: own } = await requireFeed(database, feed)
-          const here = await coversHere(database, await context.partners(), own)
-          const { missingthere } = compareLists(here, [], () => false)
+          const partners = await context.partners()
+          const here = await coversHere(database, partners, own)
+          const { missingthere } = compareLists(here, [], endedFor(partners, context.clock))
           const lacking = here.filter(
             one => serviceIds.includes(one.serviceId) && (person === undefined || one.person === person),
           )

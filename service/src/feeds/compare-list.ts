@@ -38,14 +38,14 @@ export type ListedCover = {
 
 /**
  * Compares what insurers were told and is in force with an insurer's own list. A row of the insurer is found by our id, else by
- * its member number; a benefit may be left out there, where the list is about one. Of a family the one is meant whose dependantid it has, else
- * first name or birth date. `isOver` says whether an end lies behind: who
- * is over in both lists, or over here and gone there, differs in nothing.
+ * its member number; a benefit may be left out there, where the list is about one. Of a family the one is meant whose
+ * dependantid it has, else first name or birth date. `isOver` says whether an end lies behind, of a cover of ours or of a row
+ * about nobody: who is over in both lists, or over here and gone there, differs in nothing.
  */
-export function compareLists(
-  here: readonly ListedCover[],
+export function compareLists<Here extends ListedCover>(
+  here: readonly Here[],
   there: readonly ListedCover[],
-  isOver: (endsOn: ListedCover['endsOn']) => boolean,
+  isOver: (endsOn: ListedCover['endsOn'], own?: Here) => boolean,
 ): Differences {
   const found: Record<DifferenceKind, Difference[]> = {
     missingthere: [],
@@ -80,7 +80,7 @@ export function compareLists(
     else if (differsInDetails(own, row)) found.details.push(differenceOf(own, row))
   }
   for (const one of here)
-    if (!seen.has(one) && !isOver(one.endsOn)) found.missingthere.push(differenceOf(one, undefined))
+    if (!seen.has(one) && !isOver(one.endsOn, one)) found.missingthere.push(differenceOf(one, undefined))
   return found
 }
 

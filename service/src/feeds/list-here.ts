@@ -1,9 +1,10 @@
+import { dateAt } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { dataKeyOf, loadedUserOf, loadUsersWithDocuments, personOf } from '../membership/reading/load.ts'
 import { loadTold, readMemberIds } from '../membership/records/insurer-lines.ts'
 import { MEMBER } from '../membership/rules/covers.ts'
-import type { Partner } from '../partners/partner.ts'
+import type { Clock, Partner } from '../partners/partner.ts'
 import type { DifferenceKind, ListedCover } from './compare-list.ts'
 import type { Feed } from './feed.ts'
 import { FIRST_SERVICE_ID, forgetSeen } from './walk-store.ts'
@@ -64,6 +65,19 @@ export async function coversHere(
     }
   }
   return covers
+}
+
+/**
+ * Tells whether an end lies behind: by the clock and zone of the partner whose cover it is, and of nobody's by those of all
+ * partners.
+ */
+export function endedFor(
+  partners: readonly Partner[],
+  clock: Clock,
+): (endsOn: ListedCover['endsOn'], own?: CoverHere) => boolean {
+  const days = new Map(partners.map(one => [one.partnerId, dateAt(clock.now(one), one.timezone)]))
+  const [earliest = ''] = [...days.values()].sort()
+  return (endsOn, own) => !!endsOn && endsOn < ((own && days.get(own.partnerId)) ?? earliest)
 }
 
 function findTold(

@@ -1,6 +1,5 @@
 import { type Command, flag, readGiven } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
-import { dateAt } from '../../calendar/calendar.ts'
 import {
   compareLists,
   type Difference,
@@ -15,7 +14,7 @@ import {
   subjectOf,
 } from '../../feeds/difference-store.ts'
 import type { Feed } from '../../feeds/feed.ts'
-import { type CoverHere, coversHere, sayAgain } from '../../feeds/list-here.ts'
+import { type CoverHere, coversHere, endedFor, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
 import { sealJson } from '../../membership/records/sealed.ts'
@@ -31,15 +30,15 @@ export const compare: Command = {
   options: { 'send-again': flag('the next run says again what the insurer lacks or has otherwise') },
   run: input =>
     inWorkspace(input, async workspace => {
-      const { database, begin, real } = workspace
+      const { database, begin } = workspace
       const [name = '', path = ''] = input.positionals
       const { feed } = await requireFeed(database, name)
       const there = readInsurerList(readGiven(path, `The file ${path}`).toString('utf8'), feed)
       await begin()
-      const partners = await runContext(workspace).partners()
+      const { partners: readPartners, clock } = runContext(workspace)
+      const partners = await readPartners()
       const here = await coversHere(database, partners, feed)
-      const today = dateAt(real(), feed.every?.timezone ?? 'UTC')
-      const found = compareLists(here, there, endsOn => !!endsOn && endsOn < today)
+      const found = compareLists(here, there, endedFor(partners, clock))
       await keep(workspace, feed, { all: found, here })
       const all = withoutAside(workspace, name, { found, aside: await setAsideBefore(database, name) })
       if (input.flag('send-again'))
