@@ -227,6 +227,19 @@ describe('a feed', () => {
     expect(await lines()).toEqual([])
   })
 
+  test('shows in a dry run what the next run would be, or the one that is not taken yet', async () => {
+    const { run, tried, decide } = await stage.newFeed({ hold: { endspercent: 1 } })
+    await create('tried', 'King')
+    expect(await tried()).toMatchObject({ run: 1, status: 'made', lines: 1 })
+    await run()
+    stage.service.advance(MINUTE)
+    await partner.client.cancelUser({ userid: 'tried', effective: 'immediate' })
+    await run()
+    expect(await tried()).toMatchObject({ run: 2, status: 'held', lines: 1 })
+    await decide('made')
+    expect(await tried()).toMatchObject({ run: 2, status: 'made', lines: 1 })
+  })
+
   test('says again what the insurer’s own list lacks or has otherwise, an end as an end', async () => {
     const { lines, answer, findLacking } = await stage.newFeed()
     await create('lacking', 'King')

@@ -10,7 +10,7 @@ import { coversHere, endedFor, sayAgain } from '../../service/src/feeds/list-her
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
 import { refusedOf } from '../../service/src/feeds/refused.ts'
 import { dropRun } from '../../service/src/feeds/release.ts'
-import { requireFeed, runFeed } from '../../service/src/feeds/run.ts'
+import { requireFeed, runFeed, tryRun } from '../../service/src/feeds/run.ts'
 import { moveRun, newestRun, newestSentRun, publishFeeds, readRun } from '../../service/src/feeds/store.ts'
 import { runImport } from '../../service/src/imports/run-import.ts'
 import { markInstallation } from '../../service/src/installation.ts'
@@ -117,6 +117,8 @@ export async function startFeeds(
       return {
         feed,
         run,
+        /** What a dry run shows. */
+        tried: () => tryRun(context, feed, { full: false }),
         /** Runs it, and returns the data lines of its file. */
         async lines(asked?: { full?: boolean }): Promise<string[]> {
           const { file } = await run(asked)

@@ -54,14 +54,19 @@ export async function runFeed(
   if (!asked.write && places.folder === undefined)
     throw new OperatorError('Set ENROLMENT_FEEDS to the folder for the files, or give --stdout.')
   return withFeed(database, name, async () => {
-    const last = await newestRun(database, name)
-    const isOpen = last?.status === 'made' || last?.status === 'held'
     const making: Making = { feed, version, by: asked.by, ...(asked.full && { full: true }) }
-    const run = isOpen ? last : await database.transaction(tx => makeRun(tx, context, making))
+    const open = await openRun(database, name)
+    const run = open ?? (await database.transaction(tx => makeRun(tx, context, making)))
     return run.status === 'made'
       ? handOver(context, run, { write: asked.write, places })
       : { run, file: undefined }
   })
+}
+
+/** The newest run of a feed while it is not taken: no other is made until it is, or was dropped. */
+async function openRun(database: Database, name: string): Promise<Run | undefined> {
+  const last = await newestRun(database, name)
+  return last?.status === 'made' || last?.status === 'held' ? last : undefined
 }
 
 async function handOver(
@@ -84,10 +89,18 @@ async function handOver(
 /** Ends the transaction in which a run was only tried. */
 class OnlyTried extends Error {}
 
-/** What the next run would be; nothing is stored or handed over. With `write`, its bytes are written. */
+/**
+ * What the next run would be, or the one that is not taken yet; nothing is stored or handed over. With `write`, its bytes are
+ * written.
+ */
 export async function tryRun(context: RunContext, name: string, asked: Omit<RunRequest, 'by'>): Promise<Run> {
   const { database } = context
   const { feed, version } = await requireFeed(database, name)
+  const open = await openRun(database, name)
+  if (open) {
+    if (asked.write) await writeRun(database, context, open, asked.write)
+    return open
+  }
   let tried: Run | undefined
   const making: Making = { feed, version, by: '', ...(asked.full && { full: true }) }
   await database
