@@ -5,17 +5,20 @@ import type { Line } from './lines.ts'
  * difference, where there is one (contract §16). `final` are the final lines about the month, adjustments included.
  */
 export function adjustments(now: readonly Line[], final: readonly Line[], about: string): Line[] {
+  const present = new Map(now.map(line => [nameOf(line), line]))
   const differences = new Map<string, Line>()
   const add = (line: Line, sign: 1 | -1) => {
     const key = thingOf(line)
-    const { personcents = 0, partnercents = 0, insurercents = 0 } = differences.get(key) ?? {}
-    // The dates and the offer are those that are true now; of what is no longer true at all, those of the final line.
-    const shown = sign === 1 || !differences.has(key) ? line : (differences.get(key) ?? line)
+    const before = differences.get(key)
+    const { personcents = 0, partnercents = 0, insurercents = 0 } = before ?? {}
+    // Offer, days and tier are those that are true now, whoever takes the money; of what is no longer true at all, those of the final line.
+    const shown = present.get(nameOf(line)) ?? before ?? { ...line, days: 0 }
     differences.set(key, {
       ...shown,
-      days: sign === 1 ? line.days : (differences.get(key)?.days ?? 0),
       kind: 'adjustment',
       about,
+      takenby: line.takenby,
+      insurer: line.insurer,
       personcents: personcents + sign * line.personcents,
       partnercents: partnercents + sign * line.partnercents,
       insurercents: insurercents + sign * line.insurercents,
@@ -30,6 +33,10 @@ export function adjustments(now: readonly Line[], final: readonly Line[], about:
 }
 
 /** What amounts are compared about: a benefit or an offer, and who takes and who gets the money. */
-function thingOf({ name, offer, takenby, insurer }: Line): string {
-  return [name === '' ? offer : name, takenby, insurer].join()
+function thingOf(line: Line): string {
+  return [nameOf(line), line.takenby, line.insurer].join()
+}
+
+function nameOf({ name, offer }: Line): string {
+  return name === '' ? offer : name
 }

@@ -245,6 +245,29 @@ test('whatever is corrected and made final in whatever order, all lines about a 
   )
 })
 
+test('an adjustment has the days and the tier that are counted now, also of what nobody takes any more', () => {
+  const taken = { by: 'partner', how: { en: '', es: '' } } as const
+  const costs = (cents: number) => ({ cost: { cents, per: 'month', taken } }) as const
+  const tiers = [
+    { tier: 'me', who: [], ...costs(0) },
+    { tier: 'mespouse', who: ['spouse'], ...costs(300) },
+  ] as const
+  const family = { ...catalogueOf(), benefits: new Map([['a', { tiers } as unknown as Benefit]]) }
+  const of = (held: Period) => lines([held], always, () => family, november)
+  const held = period('a', at('2026-01-01'))
+  const covered = [{ relationship: 'spouse', startsAt: held.startsAt, endsAt: undefined }] as const
+  const final = of({ ...held, covered })
+  const less = { kind: 'adjustment', name: 'a', takenby: 'partner', personcents: -300, about: '2026-11' }
+  const shorter = { ...held, startsAt: at('2026-11-11') }
+  expect(adjustments(of(shorter), final, '2026-11')).toMatchObject([
+    { ...less, fromdate: '2026-11-11', todate: '2026-11-30', days: 20, tier: 'me' },
+  ])
+  const nothing = lines([], always, () => family, november)
+  expect(adjustments(nothing, final, '2026-11')).toMatchObject([
+    { ...less, fromdate: '2026-11-01', todate: '2026-11-30', days: 0, tier: 'mespouse' },
+  ])
+})
+
 test('daily and weekly amounts agree with a walk from day to day', () => {
   const daily = catalogueOf({ first: 'daily', last: 'daily', cents: 3100 })
   const weekly = catalogueOf({ per: 'week', cents: 100 })
