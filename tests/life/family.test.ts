@@ -438,6 +438,22 @@ describe('the list of people who are covered', () => {
     await partner.client.setDependants({ userid, dependants: [changed] })
     expect(await benefit('dental')).toMatchObject({ tier: 'mespouse', dependants: [first] })
   })
+
+  test('keeps the tier of a planned change of cover', async () => {
+    const [first = ''] = await createWith([grace])
+    await cover('dental', [first])
+    const set = (relationship: Named['relationship']) =>
+      partner.client.setDependants({
+        userid,
+        dependants: [{ dependantid: first, ...grace, dob: ada.dob, relationship }],
+      })
+    expect(await refusalOf(set('child'))).toMatchObject({
+      code: 'dependant_not_eligible',
+      errors: [{ field: 'dependants[0]', code: 'other_tier', dependantid: first }],
+    })
+    await set('domesticpartner')
+    expect(await benefit('dental')).toMatchObject({ pendingcover: { tier: 'mespouse' } })
+  })
 })
 
 test('the days of each stand in the table, and go with an erasure', async () => {

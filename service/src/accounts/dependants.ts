@@ -1,6 +1,7 @@
 import type { BodyOf, setDependants } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
-import { openCover } from '../membership/rules/cover.ts'
+import type { Benefit } from '../catalogue/model.ts'
+import { openCover, pendingPeople } from '../membership/rules/cover.ts'
 import type { Dependant } from '../membership/rules/dependant.ts'
 import {
   ageEndOf,
@@ -129,15 +130,10 @@ function refitted(enrolment: Enrolment, { before, dependants, now, terms }: List
     const rule = rules.get(one.dependantId)
     if (rule) broken.set(one.dependantId, rule)
   }
-  const tierOf = (who: readonly { readonly relationship: Covered['relationship'] }[]) =>
-    tierName(
-      benefit,
-      who.map(({ relationship }) => relationship),
-    )
-  if (broken.size === 0 && tierOf(people) !== tierOf(open))
-    for (const one of open)
-      if (nowOf(one.dependantId)?.relationship !== one.relationship) broken.set(one.dependantId, 'other_tier')
-  const refused = refuseCover(broken, placeOf(dependants))
+  const refused = refuseCover(
+    broken.size > 0 ? broken : movedTier(benefit, open, dependants),
+    placeOf(dependants),
+  )
   if (refused) return refused
   const { pendingCover } = enrolment
   return {
@@ -162,7 +158,28 @@ function refitted(enrolment: Enrolment, { before, dependants, now, terms }: List
   }
 }
 
-/** Refuses what would break the rules of a change that is still to come. */
+/** Those whose new relationship would give people whom a benefit covers together another tier. */
+function movedTier(
+  benefit: Benefit,
+  people: readonly Pick<Covered, 'dependantId' | 'relationship'>[],
+  dependants: readonly Dependant[],
+): ReadonlyMap<string, CoverRule> {
+  const changed = people.map(one => ({
+    ...one,
+    is:
+      dependants.find(({ dependantid }) => dependantid === one.dependantId)?.relationship ?? one.relationship,
+  }))
+  const was = changed.map(({ relationship }) => relationship)
+  const is = changed.map(one => one.is)
+  if (tierName(benefit, was) === tierName(benefit, is)) return new Map()
+  return new Map(
+    changed.flatMap(one =>
+      one.is === one.relationship ? [] : [[one.dependantId, 'other_tier' satisfies CoverRule] as const],
+    ),
+  )
+}
+
+/** Refuses what would break the rules of a change that is still to come, or would give it another price. */
 function refusePlanned(
   user: User,
   { dependants, terms }: Pick<Lists, 'dependants' | 'terms'>,
@@ -173,6 +190,7 @@ function refusePlanned(
           {
             benefit: openCover(one, terms),
             at: one.pendingCover.at,
+            planned: pendingPeople(one),
             ids: one.pendingCover.people.map(({ dependantId }) => dependantId),
             held: new Set(coveredNow(one).map(({ dependantId }) => dependantId)),
           },
@@ -182,15 +200,20 @@ function refusePlanned(
   const { swap } = user
   const swapped = (swap?.pairs ?? []).flatMap(({ add, covered: ids }) =>
     swap && add && ids
-      ? [{ benefit: openBenefit(terms, add), at: swap.at, ids, held: new Set<string>() }]
+      ? // The tier of what it brings was compared with that of its pending row.
+        [{ benefit: openBenefit(terms, add), at: swap.at, ids, planned: [], held: new Set<string>() }]
       : [],
   )
-  for (const { benefit, at, ids, held } of [...changes, ...swapped]) {
+  for (const { benefit, at, ids, planned, held } of [...changes, ...swapped]) {
     if (!benefit) continue
     const people = dependants
       .filter(({ dependantid }) => ids.includes(dependantid))
       .map(one => ({ ...one, isCovered: held.has(one.dependantid) }))
-    const refused = refuseCover(brokenRules(benefit, people, at, terms), placeOf(dependants))
+    const broken = brokenRules(benefit, people, at, terms)
+    const refused = refuseCover(
+      broken.size > 0 ? broken : movedTier(benefit, planned, dependants),
+      placeOf(dependants),
+    )
     if (refused) return refused
   }
   return undefined
