@@ -218,10 +218,27 @@ describe('a change of who is covered', () => {
 
   test('of a benefit that has not begun takes effect at its start', async () => {
     const [first = ''] = await createWith([grace], { effectivedate: '2026-11-10' })
-    expect(await cover('dental', [first])).toMatchObject({ effectiveattimestamp: '2026-11-10T05:00:00.000Z' })
+    await partner.to('2026-11-09T12:00')
+    // The start of a membership locks nothing.
+    const startsAt = '2026-11-10T05:00:00.000Z'
+    expect(await cover('dental', [first])).toMatchObject({
+      ...{ effectiveattimestamp: startsAt, lockedattimestamp: startsAt },
+    })
     expect(await benefit('dental')).toMatchObject({ tier: 'me', pendingcover: { tier: 'mespouse' } })
     await partner.to('2026-11-10T06:00')
     expect(await benefit('dental')).toMatchObject({ tier: 'mespouse', dependants: [first] })
+  })
+
+  test('of a benefit that has not begun is locked before its start, in a membership that has', async () => {
+    const [first = ''] = await createWith([grace], { benefits: ['hospital'] })
+    const correct = openCorrections(service, { ...partner, zone: 'America/New_York' })
+    expect(await correct(userid, { op: 'movestart', b: 'hospital', days: 12 })).toEqual({})
+    const lockedattimestamp = '2026-10-31T04:00:00.000Z'
+    expect(await cover('hospital', [first], true)).toMatchObject({
+      ...{ effectiveattimestamp: november, lockedattimestamp },
+    })
+    await partner.to(lockedattimestamp)
+    expect(await refusalOf(cover('hospital', [first]))).toMatchObject({ code: 'change_locked' })
   })
 })
 

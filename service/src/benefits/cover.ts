@@ -38,13 +38,15 @@ export type CoverChange = Changed & {
   readonly before: CoverState
   readonly after: CoverState
   readonly effectiveAt: Instant
+  /** Where nothing locks it, the instant at which it takes effect. */
   readonly lockedAt: Instant
 }
 
 /**
  * Changes whom a benefit covers from the next boundary on, or from its start; it replaces what is pending for the benefit. The people
  * who are covered already, or `undefined` for them, undo what is pending. Refused: an unknown dependant, a benefit that is not held
- * or ends by then, people whom it may not cover, a pending cancel, and any change in the locked hours.
+ * or ends by then, people whom it may not cover, a pending cancel, and any change in the locked hours, which the start of a membership
+ * has not.
  */
 export function changeCoverOf(
   user: User,
@@ -60,18 +62,20 @@ export function changeCoverOf(
     return refuse('ineligible', [because('name', 'not_held', 'name must be a benefit that the user holds')])
   const benefit = openCover(held, terms)
   if (!benefit) return noFamilyCover(dependants ?? [], fieldOf)
-  const hasBegun = isInForce(held)
-  const at = hasBegun ? nextBoundary(user, now, terms) : held.startsAt
+  const at = isInForce(held) ? nextBoundary(user, now, terms) : held.startsAt
+  // What waits for an action begins whenever that is done.
+  const canLock = held.state !== 'actionrequired' && isBoundaryLocked(user, at, { now: at, terms })
   const present = coveredNow(held).map(({ dependantId }) => dependantId)
   const wanted = dependants ?? present
   const isPresent = isSameSet(wanted, present)
+  const effectiveAt = Math.max(at, now)
   const answer = {
     benefit: name,
     before: coverState(held, terms),
     // Who is covered now keeps an own end before that instant.
     after: coverState(isPresent ? until(held, at) : withCover(until(held, at), wanted, at, terms), terms),
-    effectiveAt: Math.max(at, now),
-    lockedAt: lockedFrom(at, cutoffHours(user, terms)),
+    effectiveAt,
+    lockedAt: canLock ? lockedFrom(at, cutoffHours(user, terms)) : effectiveAt,
   }
   // After a correction of the first day what is pending may be for another instant.
   const { pendingCover: pending } = held
@@ -79,7 +83,7 @@ export function changeCoverOf(
   if (isPresent ? !pending : pending?.at === at && isSameSet(wanted, planned))
     return { ...answer, user, events: [] }
   if (hasPendingCancel(user)) return refuse('cancel_pending')
-  if (hasBegun && isBoundaryLocked(user, at, { now, terms })) return refuse('change_locked')
+  if (canLock && answer.lockedAt <= now) return refuse('change_locked')
   const people = namedDependants(terms, wanted)
   if (!isPresent) {
     const end = Math.min(held.endsAt ?? NEVER, held.ownEnd?.at ?? NEVER)

@@ -3,7 +3,7 @@ import { textIn } from '../../../catalogue/model.ts'
 import { type Html, html } from '../../../http/html.ts'
 import { withCover } from '../../../membership/rules/cover.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
-import { type Enrolment, heldEnrolment, isInForce } from '../../../membership/rules/state.ts'
+import { type Enrolment, heldEnrolment } from '../../../membership/rules/state.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { familyFacts, leavingOn, localDay } from '../../steps/cards.ts'
 import { changeAndConfirm, type OwnChange, saveAnswers } from '../../steps/change-own.ts'
@@ -39,7 +39,7 @@ export function cover(name: string): Step {
       const say = sayIn(page)
       const answers = { page, errors }
       const leaving = leavingOn(visit)
-      const isLocked = isInForce(held) && today.lockedAt <= visit.now
+      const isLocked = today.lockedAt <= visit.now
       const choice = coverChoice(visit, asked, posted)
       const displayname = textIn(asked.benefit.displayname, visit.locale)
       const facts = familyFacts(visit, held)
