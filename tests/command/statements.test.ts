@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { YEAR_MS } from '../../service/src/calendar/calendar.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -77,5 +79,18 @@ describe('enrolment statement', () => {
       [next, 'open'],
       [month, 'final'],
     ])
+  })
+
+  test('says before that it makes months final which are too old to be listed', async () => {
+    const { partnerid, client } = await sandbox.newPartner('--timezone', 'UTC')
+    await client.createUser({ userid: 'old', ...ada, state: 'NY', offername: 'low', benefits: ['art'] })
+    // The clock moves without making months final on the way.
+    await sandbox.database.query(sql`
+      update partners set clock_offset_ms = ${3 * YEAR_MS} where partner_id = ${partnerid}`)
+    const finalize = (...words: string[]) =>
+      runJson<{ months: string[] }>(['statement', 'finalize', partnerid, ...words], sandbox.place)
+    const { months } = await finalize('--dry-run')
+    expect(months.length).toBeGreaterThan(24)
+    expect((await finalize()).months).toEqual(months)
   })
 })

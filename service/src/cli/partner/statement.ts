@@ -1,4 +1,5 @@
 import { type Command, flag, type Input, valued, writeAnswer } from '@benefit-enrolment/command'
+import { type MonthName, nextMonth } from '../../calendar/month.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CountContext } from '../../statements/count.ts'
@@ -88,12 +89,10 @@ const finalize: Command = {
           'This month cannot become final: it is final already, has not ended, or is none. `enrolment statement list` lists the months.',
         )
       if (input.flag('dry-run')) {
-        const would = months.listed
-          .map(({ name }) => name)
-          .filter(
-            name => name >= months.oldestOpen.name && name < running && (last === undefined || name <= last),
-          )
-          .reverse()
+        // Also those that are too old to be listed.
+        const would: MonthName[] = []
+        const isMeant = (name: MonthName) => name < running && (last === undefined || name <= last)
+        for (let { name } = months.oldestOpen; isMeant(name); name = nextMonth(name)) would.push(name)
         input.print({ dryrun: true, months: would }, [`Would become final: ${would.join(', ') || 'nothing'}`])
         return
       }
