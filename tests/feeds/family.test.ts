@@ -296,6 +296,25 @@ test('a member number of an import counts as told for all whom it covers, and wh
   ])
 })
 
+test('a first run tells the tier that came since the import from its day, and who ended', async () => {
+  const { lines } = await stage.newFeed(family)
+  const member = { userid: 'left', ...ada, state: 'NY', offername: 'low', offersince: '2024-05-01' }
+  const moved = {
+    ...member,
+    benefits: [{ name: 'dental', memberid: 'C-8' }],
+    dependants: [covered(grace, 'dental')],
+  }
+  expect(await stage.importMembers(partner.partnerId, moved)).toBe(1)
+  await changeCover('left', [])
+  advanceTo(monthAhead(1))
+  const last = dayBefore(today())
+  expect((await lines()).filter(line => line.includes(' left '))).toEqual([
+    `change left member Adacanary dental 2024-05-01  ${today()}  me 1000`,
+    `end left spouse Grace dental 2024-05-01 ${last} ${last} coverchanged mespouse`,
+  ])
+  expect(await lines()).toEqual([])
+})
+
 test('a feed is refused where nothing says whom a line is about, or an 834 lacks the level of a tier', async () => {
   await stage.context.prepareTerms([])
   const check = (more: object) => {

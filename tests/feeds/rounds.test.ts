@@ -326,6 +326,31 @@ describe('a feed', () => {
     expect(await known('moved')).toEqual({ status: 'accepted', memberid: 'M-2' })
   })
 
+  test('tells in its first run who changed since the import, and again while that is refused', async () => {
+    const { lines, answer } = await stage.newFeed()
+    const { client, partnerId } = partner
+    const benefits = [{ name: 'art', memberid: 'M-1' }]
+    const member = {
+      ...ada,
+      lastname: 'King',
+      state: 'NY',
+      offername: 'mid',
+      offersince: '2027-01-01',
+      benefits,
+    }
+    const members = ['same', 'renamed'].map(userid => ({ ...member, userid }))
+    expect(await stage.importMembers(partnerId, ...members)).toBe(2)
+    stage.service.advance(MINUTE)
+    await client.updateUser({ userid: 'renamed', lastname: 'Lovelace' })
+    const change = ['change renamed Lovelace ART1 2027-01-01']
+    expect(await lines()).toEqual(change)
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,NO,,\n')
+    expect(await lines()).toEqual(change)
+    expect(await lines()).toEqual([])
+    await client.updateUser({ userid: 'same', lastname: 'Lovelace' })
+    expect(await lines()).toEqual(['change same Lovelace ART1 2027-01-01'])
+  })
+
   test('says in a full file who is covered, and an end for as many days as asked', async () => {
     const { lines } = await stage.newFeed({ content: 'full', endstatedfor: 10 })
     await create('remains', 'King')

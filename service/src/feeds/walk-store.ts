@@ -2,7 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import { integers, texts, timestamps, uuids } from '../db/binary-array.ts'
 import type { Executor } from '../db/database.ts'
 import { type Query, sql, timestamp } from '../db/sql.ts'
-import type { TierStep } from '../membership/rules/insurer-lines.ts'
+import type { Told } from '../membership/records/insurer-lines.ts'
 
 /** The id that sorts before every service id. */
 export const FIRST_SERVICE_ID = '00000000-0000-0000-0000-000000000000'
@@ -103,13 +103,7 @@ export function holdKeys(partnerId: string, serviceIds: readonly string[]): Quer
 }
 
 /** What an insurer knows of a cover of which a former system had told it. */
-export type Learnt = {
-  readonly serviceId: string
-  readonly benefit: string
-  readonly person: string
-  readonly details: string
-  readonly step: TierStep | undefined
-}
+export type Learnt = Pick<Told, 'serviceId' | 'benefit' | 'person' | 'details' | 'step'>
 
 /** Notes what an insurer knows of the details of covers of which a former system had told it. */
 export function learnDetails(rows: readonly Learnt[], partnerId: string): Query {
@@ -117,7 +111,7 @@ export function learnDetails(rows: readonly Learnt[], partnerId: string): Query 
     update insurer_lines l set details = decode(row.details, 'base64'), tier = row.tier, tier_starts_on = row.tier_starts_on
     from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[], ${texts(rows.map(row => row.benefit))}::text[],
       ${uuids(rows.map(row => row.person || null))}::uuid[],
-      ${texts(rows.map(row => Buffer.from(row.details, 'base64url').toString('base64')))}::text[],
+      ${texts(rows.map(row => Buffer.from(row.details ?? '', 'base64url').toString('base64')))}::text[],
       ${texts(rows.map(row => row.step?.tier || null))}::text[],
       ${texts(rows.map(row => row.step?.startsOn ?? null))}::text[]::date[])
       as row (service_id, benefit, dependant_id, details, tier, tier_starts_on)

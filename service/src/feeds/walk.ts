@@ -1,4 +1,4 @@
-import { addDays, dateAt, type Instant, type PlainDate, startOfDate } from '../calendar/calendar.ts'
+import { addDays, dateAt, type Instant, startOfDate, type Zone } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import {
@@ -202,7 +202,9 @@ function compareUser(
         const steps = person === MEMBER ? worthSteps(cover, terms) : [worthBeside(cover, terms, lastAt)]
         return { ...cover, steps }
       })
-      const ours = known.filter(one => one.person === person)
+      const imported = { reader, subject, zone: partner.timezone }
+      const stored = known.filter(one => one.person === person)
+      const ours = stored.map(one => asImported(one, truth, imported))
       const news = linesFor(ours, truth, {
         horizon,
         numbered,
@@ -218,8 +220,7 @@ function compareUser(
         const values = reader.values(subject, { ...line, benefit })
         return dataKey ? [{ user: mine.user, benefit, person, line, values, dataKey }] : []
       })
-      const learnt = learntOf(ours, truth, { last: dateAt(lastAt, partner.timezone), reader, subject })
-      return { person, truth, lines, learnt }
+      return { person, truth, lines, learnt: ours.filter(one => !stored.includes(one)) }
     })
   })
   const all = compared.flat()
@@ -255,18 +256,22 @@ function dependantOf(
   return { dependantid: id, relationship: coveredOf(user, id)?.relationship ?? 'child' }
 }
 
-/** What an insurer knows from a former system of covers that still are as it was told. */
-function learntOf(
-  told: readonly Told[],
+/**
+ * What a former system had told of a cover, as it was on the day of the import: its tier by the enrolment's own days. What it told
+ * of the person is not kept: details of one whose data was written since count as changed, and others are those of today.
+ */
+function asImported(
+  one: Told,
   truth: readonly TrueCover[],
-  of: { readonly last: PlainDate; readonly reader: LineReader; readonly subject: Subject },
-): Learnt[] {
-  return told
-    .filter(one => one.details === undefined && !one.isVoid)
-    .flatMap(({ benefit, person, startsOn, serviceId }) => {
-      const cover = truth.find(one => one.startsOn === startsOn)
-      if (!cover) return []
-      const step = stepOn(cover, of.last)
-      return [{ serviceId, benefit, person, details: of.reader.fingerprint(of.subject, cover, step), step }]
-    })
+  { reader, subject, zone }: { readonly reader: LineReader; readonly subject: Subject; readonly zone: Zone },
+): Told {
+  const cover = truth.find(({ startsOn }) => startsOn === one.startsOn)
+  if (one.details !== undefined || one.isVoid || !cover) return one
+  const importedAt = (cover.enrolments[0] ?? cover.enrolment).pickedAt
+  const step = stepOn(cover, dateAt(importedAt, zone))
+  const isChanged = one.writtenAt !== undefined && one.writtenAt > importedAt
+  return { ...one, step, details: isChanged ? CHANGED : reader.fingerprint(subject, cover, step) }
 }
+
+/** Differs from the fingerprint of any details. */
+const CHANGED = ''

@@ -78,7 +78,7 @@ export const insurerLines = rowsInto<LineRow, LineRow>(
   { casts: { starts_on: 'date', ends_on: 'date', tier_starts_on: 'date' } },
 )
 
-/** The rows that record what a former system had told about a person; `details` is learnt by the first run. */
+/** The rows that record what a former system had told about a person; the first run learns `details` and the tier. */
 export function importedRows(
   dataKey: Buffer,
   user: UserIds,
@@ -118,6 +118,8 @@ export type Told = ToldCover & {
   /** Whom it covers; `''`: the member. */
   readonly person: string
   readonly name: LineName
+  /** When the data of the person was last written; only of what a former system had told, while its details are not known. */
+  readonly writtenAt: Instant | undefined
 }
 
 type ToldRow = Cover & {
@@ -136,6 +138,7 @@ type ToldRow = Cover & {
   tier_starts_on: PlainDate | null
   details: Buffer | null
   status: LineStatus
+  written_at: Instant | null
 }
 
 /**
@@ -149,8 +152,11 @@ export async function loadTold(
 ): Promise<Told[]> {
   const rows = await db.query<ToldRow>(sql`
     select distinct on (service_id, insurer, benefit, cover) service_id, insurer, benefit, feed, run, line, cover, action,
-      starts_on::text, ends_on::text, dependant_id, tier, tier_starts_on::text, details, status
-    from insurer_lines
+      starts_on::text, ends_on::text, dependant_id, tier, tier_starts_on::text, details, status,
+      case when feed = '' and details is null then (
+        select d.at from sealed_records d
+        where d.partner_id = l.partner_id and d.service_id = l.service_id and d.kind = 'profile' limit 1) end as written_at
+    from insurer_lines l
     where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[])
       and status in ('sent', 'accepted', 'doubted')
     order by service_id, insurer, benefit, cover, told_at desc, run desc, line desc`)
@@ -167,6 +173,7 @@ export async function loadTold(
     step: row.details ? { tier: row.tier ?? '', startsOn: row.tier_starts_on ?? undefined } : undefined,
     isVoid: row.action === 'void',
     isDoubted: row.status === 'doubted',
+    writtenAt: row.written_at ?? undefined,
   }))
 }
 
@@ -226,7 +233,7 @@ export async function readLines(
   { partner, user }: { readonly partner: Partner; readonly user: UserIds },
 ): Promise<OpenLine[]> {
   const rows = await db.query<
-    Omit<ToldRow, 'details' | 'tier' | 'tier_starts_on'> & {
+    Omit<ToldRow, 'details' | 'tier' | 'tier_starts_on' | 'written_at'> & {
       told_at: Instant
       sealed_answer: Buffer | null
       answered_at: Instant | null
