@@ -75,10 +75,9 @@ test('members are charged from the month in which they move in, or from --charge
   const moves = async (userid: string, words: readonly string[] = [], since: object = longAgo) => {
     const file = join(place.cwd, `moves-${userid}`)
     await writeFile(file, line(userid, { offername: 'plus', ...since }))
-    return runJson<Result & { statement?: { month: string; after: { partnercents: number } } }>(
-      ['import', partnerId, file, '--reason', 'x', ...words],
-      place,
-    )
+    return runJson<
+      Result & { statement?: { month: string; after: Record<'personcents' | 'partnercents', number> } }
+    >(['import', partnerId, file, '--reason', 'x', ...words], place)
   }
   const comesTo = async () => {
     const { statements } = await client.listStatements({})
@@ -120,6 +119,14 @@ test('members are charged from the month in which they move in, or from --charge
     [running, 2],
     [past, 1],
   ])
+  const spouse = { relationship: 'spouse', firstname: 'Grace', lastname: 'King', dob: '1988-02-29' }
+  const family = {
+    ...{ offersince: '2024-03-10', benefits: ['dental'] },
+    dependants: [{ ...spouse, benefits: [{ name: 'dental' }] }],
+  }
+  const told = await moves('family', ['--dry-run'], family)
+  await moves('family', [], family)
+  expect((await comesTo())[0]?.[2]).toBe(told.statement?.after.personcents)
   // Who comes before the day of the file is charged from then: the import was taken in that month.
   await moves('ahead', [], { offersince: `${coming}-01` })
   await client.cancelUser({ userid: 'ahead' })

@@ -53,6 +53,7 @@ export type Imported =
       readonly is: 'taken'
       /** What the rules would not have admitted. */
       readonly outside: readonly RefusalReason[]
+      /** The member, with whom each benefit covers from a day to come on. */
       readonly user: User
       /** The first month in which the member is charged. */
       readonly chargedFrom: MonthName
@@ -121,7 +122,7 @@ export function importMember(
   const chargedFrom = options.chargeFrom ?? monthAt(now, terms.zone)
   const evidence = new Map(member.consents.map(one => [one.name, one.evidence]))
   return {
-    answer: user => ({ is: 'taken', outside, user, chargedFrom }),
+    answer: user => ({ is: 'taken', outside, user: withPendingCovers(user, terms), chargedFrom }),
     change: {
       user: made,
       events: options.raises ? [raise(made, 'enrollment_successful', now)] : [],

@@ -9,7 +9,9 @@ import { readRecords } from '../../imports/read-records.ts'
 import { type ImportResult, type LineFault, runImport } from '../../imports/run-import.ts'
 import type { ExecutorContext } from '../../membership/command.ts'
 import { openCommandExecutor, openDryExecutor } from '../../membership/commands/executor.ts'
-import { hasCover, type User } from '../../membership/rules/state.ts'
+import { coveringEnrolments } from '../../membership/rules/covers.ts'
+import { daysOf } from '../../membership/rules/family.ts'
+import type { User } from '../../membership/rules/state.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { lines } from '../../statements/lines.ts'
@@ -96,10 +98,12 @@ async function openPreview(context: ExecutorContext, partner: Partner, chargeFro
   let after: Totals = before
   return {
     add({ user, chargedFrom }: { readonly user: User; readonly chargedFrom: MonthName }) {
-      const { offer, enrolments } = user
-      const benefits = enrolments
-        .filter(hasCover)
-        .map(({ benefit, version, startsAt, endsAt }) => ({ name: benefit, version, startsAt, endsAt }))
+      const { offer } = user
+      const benefits = coveringEnrolments(user).map(one => {
+        const { benefit, version, startsAt, endsAt, tiersFrom, covered } = one
+        const people = covered?.map(row => ({ relationship: row.relationship, ...daysOf(one, row) }))
+        return { name: benefit, version, startsAt, endsAt, tiersFrom, covered: people }
+      })
       const offers = offer
         ? [{ name: offer.name, version: offer.version, startsAt: offer.since, endsAt: undefined }]
         : []
