@@ -160,6 +160,26 @@ test.each([
   expect(take(dependants).faults).toEqual([fault])
 })
 
+test('what is blank is not given, in a line and in what is kept', () => {
+  const blank = {
+    ...{ moredetails: {}, gender: '', phone: null, address: { addline1: '', city: null }, partnername: '' },
+    benefits: [{ name: 'hospital', startson: '', memberid: '' }],
+  }
+  const { decided, faults } = take([], { more: blank })
+  expect(faults).toBeUndefined()
+  const { user, documents } = decided?.change ?? {}
+  if (!user) throw new Error('nobody moved in')
+  const member = { user, person: () => documents?.profile as Person }
+  const plain = { benefits: [{ name: 'hospital' }] }
+  expect(take([], { more: plain, member }).decided?.answer(user)).toEqual({ is: 'equal' })
+  expect(take([], { more: { ...plain, moredetails: { dept: 'x' } }, member }).decided?.answer(user)).toEqual({
+    ...{ is: 'different', field: 'person' },
+  })
+  expect(
+    take([], { more: { ...blank, benefits: [{ name: 'hospital', memberid: null }] } }).faults,
+  ).toBeUndefined()
+})
+
 test.each([
   ['2026-02-30', 'format'],
   ['2026-02-28T24:00:00.000Z', 'format'],

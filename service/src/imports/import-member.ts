@@ -332,8 +332,9 @@ function differenceOf(
   { before, after }: { readonly before: Person; readonly after: Person },
 ): string | undefined {
   if (current.status !== 'active') return 'userid'
-  const [{ dependants: _, ...was }, { dependants: __, ...is }] = [before, after]
-  if (!isDeepStrictEqual(was, is)) return 'person'
+  // Facts of which an update removed the last are kept as an empty object. Dependants are compared below.
+  const plain = ({ dependants: _, moredetails = {}, ...rest }: Person) => ({ ...rest, moredetails })
+  if (!isDeepStrictEqual(plain(before), plain(after))) return 'person'
   if (!isDeepStrictEqual(familyIn(current, before), familyIn(made, after))) return 'dependants'
   if (current.offer?.name !== made.offer?.name) return 'offername'
   if (current.offer?.since !== made.offer?.since) return 'offersince'

@@ -27,7 +27,7 @@ const ImportedLine = Type.Object(
           {
             name,
             startson: Type.Optional(date),
-            memberid: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[!-~]+$' })),
+            memberid: Type.Optional(Type.String({ maxLength: 64, pattern: '^[!-~]*$' })),
           },
           { additionalProperties: false },
         ),
