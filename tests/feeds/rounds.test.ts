@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { countRefused } from '../../service/src/feeds/answer-store.ts'
 import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
 import { forAllTests, forEachTest } from '../for-all-tests.ts'
 import { openCorrections } from '../life/corrections.ts'
@@ -118,6 +119,29 @@ describe('a feed', () => {
     expect(await lines()).toEqual(['end   ART1 2027-05-12 2027-05-12'])
     expect(await again(1)).not.toContain('Canaryname')
     expect(await again(1)).toContain('stays')
+    expect(await lines()).toEqual([])
+  })
+
+  test('lists the refused end of an erased person by serviceid alone until it is accepted', async () => {
+    const { feed, lines, answer } = await stage.newFeed()
+    const counted = async () => {
+      const partners = await stage.context.partners()
+      return (await countRefused(stage.service.database, partners)).get(feed)
+    }
+    await create('leaves', 'King')
+    const { serviceid } = await partner.client.getUser({ userid: 'leaves' })
+    await lines()
+    stage.service.advance(MINUTE)
+    await partner.client.eraseUser({ userid: 'leaves' })
+    const end = await lines()
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,NO,King is not known,\n')
+    const refused = { run: 2, line: 1, userid: '', serviceid, benefit: 'art', code: 'NO', text: '' }
+    expect(await stage.refused()).toMatchObject([refused])
+    expect(await lines()).toEqual(end)
+    expect(await stage.refused()).toMatchObject([refused])
+    expect(await counted()).toBe(1)
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,\n')
+    expect([await stage.refused(), await counted()]).toEqual([[], undefined])
     expect(await lines()).toEqual([])
   })
 

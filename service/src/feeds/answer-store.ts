@@ -1,7 +1,9 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { fragment, type Query, sql, timestamp } from '../db/sql.ts'
+import { findRefusedFarewells } from '../membership/records/farewells.ts'
 import type { LineStatus } from '../membership/records/insurer-lines.ts'
+import type { Partner } from '../partners/partner.ts'
 
 /** A line that an insurer may answer, with the key that seals the answer. */
 export type AnsweredLine = {
@@ -114,12 +116,17 @@ export function findRefused(
 /** How many refused lines each feed has with which nobody has dealt, of these partners. */
 export async function countRefused(
   db: Executor,
-  partners: readonly string[],
+  partners: readonly Partner[],
 ): Promise<ReadonlyMap<string, number>> {
+  const ids = partners.map(({ partnerId }) => partnerId)
   const rows = await db.query<{ feed: string; count: number }>(sql`
     select l.feed, count(*)::integer as count from insurer_lines l
-    where l.partner_id = any (${partners}::uuid[]) and ${isRefused} group by l.feed`)
+    where l.partner_id = any (${ids}::uuid[]) and ${isRefused} group by l.feed`)
   const counts = new Map<string, number>()
-  for (const { feed, count } of rows) counts.set(feed, (counts.get(feed) ?? 0) + count)
+  const add = (feed: string, count: number) => counts.set(feed, (counts.get(feed) ?? 0) + count)
+  for (const { feed, count } of rows) add(feed, count)
+  for (const partner of partners)
+    for (const { refused } of await findRefusedFarewells(db, partner))
+      for (const { feed } of refused) add(feed, 1)
   return counts
 }

@@ -3,7 +3,7 @@ import type { CommandExecutor } from '../membership/commands/executor.ts'
 import {
   deleteFarewell,
   findSentFarewells,
-  noteFarewellSent,
+  noteFarewellRefused,
   type OpenFarewell,
 } from '../membership/records/farewells.ts'
 import { openInsurerAnswer, sealInsurerAnswer } from '../membership/records/insurer-lines.ts'
@@ -44,7 +44,7 @@ const PAGE = 500
 /** A line of ours that is answered, or the end of an erased person's cover. */
 type Found = { readonly answer: GivenAnswer } & (
   | { readonly partner: Partner; readonly line: AnsweredLine }
-  | { readonly farewell: OpenFarewell }
+  | { readonly partner: Partner; readonly farewell: OpenFarewell }
 )
 
 /**
@@ -71,7 +71,7 @@ export async function recordAnswers(
   }
   for (const partner of await context.partners()) {
     for (const [answer, farewell] of await farewellsOf(context, partner, { given, about }))
-      take(`${farewell.line} ${farewell.run}`, { answer, farewell })
+      take(`${farewell.line} ${farewell.run}`, { answer, partner, farewell })
     for (let start = 0; start < given.length; start += PAGE) {
       const page = given.slice(start, start + PAGE)
       for (const [answer, line] of await linesOf(context, partner, { page, about }))
@@ -83,7 +83,7 @@ export async function recordAnswers(
   for (let start = 0; start < all.length; start += PAGE)
     await Promise.all(
       all.slice(start, start + PAGE).map(async one => {
-        if ('farewell' in one) counts[await answerFarewell(context, one)] += 1
+        if ('farewell' in one) counts[await answerFarewell(context, about, one)] += 1
         else counts[await recordAnswer(context, { ...one, actor: about.actor })] += 1
       }),
     )
@@ -226,8 +226,13 @@ async function farewellsOf(
 /** The end of an erased person's cover is done with once it is accepted; a refused one waits for the next run. */
 async function answerFarewell(
   { database }: AnswerContext,
-  { answer, farewell }: { readonly answer: GivenAnswer; readonly farewell: OpenFarewell },
+  { feed }: AnsweredFeed,
+  of: { readonly partner: Partner; readonly answer: GivenAnswer; readonly farewell: OpenFarewell },
 ): Promise<'accepted' | 'refused'> {
-  await database.query(answer.isAccepted ? deleteFarewell(farewell) : noteFarewellSent(farewell, undefined))
-  return answer.isAccepted ? 'accepted' : 'refused'
+  const { partner, answer, farewell } = of
+  const { isAccepted, code } = answer
+  await database.query(
+    isAccepted ? deleteFarewell(farewell) : noteFarewellRefused(partner, farewell, { feed, code }),
+  )
+  return isAccepted ? 'accepted' : 'refused'
 }

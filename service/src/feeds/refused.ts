@@ -1,4 +1,5 @@
 import type { Executor } from '../db/database.ts'
+import { findRefusedFarewells } from '../membership/records/farewells.ts'
 import { openInsurerAnswer } from '../membership/records/insurer-lines.ts'
 import { openDataKey } from '../membership/records/sealed.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -9,6 +10,7 @@ export type RefusedLine = {
   readonly run: number
   readonly line: number
   readonly partnerid: string
+  /** `''`: the person was erased, and the end of their cover is refused. */
   readonly userid: string
   readonly serviceid: string
   readonly benefit: string
@@ -29,6 +31,15 @@ export async function refusedOf(
   const refused: RefusedLine[] = []
   for (const partner of await partners()) {
     const { partnerId } = partner
+    for (const { user, benefit, dependant, refused: ends } of await findRefusedFarewells(database, partner))
+      for (const { run: sentIn, line, code } of ends.filter(
+        one => one.feed === feed && (run ?? one.run) === one.run,
+      ))
+        refused.push({
+          ...{ run: sentIn, line, partnerid: partnerId, userid: '', serviceid: user.serviceId, benefit },
+          ...(dependant && { dependantid: dependant.dependantId }),
+          ...{ code, text: '' },
+        })
     for (const row of await findRefused(database, { partnerId, feed, run })) {
       const user = { partnerId, serviceId: row.service_id }
       const { code, text } = openInsurerAnswer(

@@ -4,7 +4,7 @@ import { countDifferences } from '../../feeds/difference-store.ts'
 import { nextDue } from '../../feeds/every.ts'
 import { listFeedStates, newestFeeds, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { seenPartners } from '../partners.ts'
+import { partnersOf, seenPartners } from '../partners.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { dated, listScreens, type OpenList } from '../views/list.ts'
 import { counted, type Tone, tag } from '../views/parts.ts'
@@ -29,10 +29,9 @@ type FeedLine = {
 
 async function open(visit: OperatorVisit): Promise<OpenList<FeedLine>> {
   const { database, real } = visit.context
-  const partners = seenPartners(visit)
   const states = await listFeedStates(database)
-  const refused = await countRefused(database, partners)
-  const differences = await countDifferences(database, partners)
+  const refused = await countRefused(database, await partnersOf(visit))
+  const differences = await countDifferences(database, seenPartners(visit))
   const rows = ((await newestFeeds(database))?.feeds ?? []).map(({ feed, insurer, every }): FeedLine => {
     const { publishedAt = real(), lastRun } = states.get(feed) ?? {}
     return {

@@ -27,23 +27,50 @@ export type FarewellRow = Omit<Farewell, 'startsOn' | 'endsOn' | 'memberId' | 'd
   readonly keepUntil: Instant
 }
 
-type Content = Pick<Farewell, 'startsOn' | 'memberId' | 'dependant'> & { readonly endsOn: PlainDate | null }
+type Content = Pick<Farewell, 'startsOn' | 'memberId' | 'dependant'> & {
+  readonly endsOn: PlainDate | null
+  readonly refused?: readonly RefusedFarewell[]
+}
+
+/** Which line an insurer refused; of its answer the code alone, as its text may name the person. */
+export type RefusedFarewell = {
+  readonly feed: string
+  readonly run: number
+  readonly line: number
+  readonly code: string
+}
 
 const KEPT_MS = 90 * DAY_MS
 
 /** Seals a farewell with the partner's key, for 90 days at most. */
 export function sealFarewell(partner: Partner, farewell: Farewell, at: Instant): FarewellRow {
-  const { startsOn, endsOn, memberId, dependant, ...rest } = farewell
-  const content: Content = { startsOn, endsOn: endsOn ?? null, memberId, dependant }
+  const { user, insurer, benefit, action, cover } = farewell
   return {
-    ...rest,
-    sealed: seal(partner.key.key, JSON.stringify(content), bindingOf(rest.user)),
+    ...{ user, insurer, benefit, action, cover },
+    sealed: sealedContent(partner, farewell),
     keepUntil: at + KEPT_MS,
   }
 }
 
+function sealedContent(
+  { key }: Partner,
+  farewell: Farewell & Partial<Pick<OpenFarewell, 'refused'>>,
+): Buffer {
+  const { user, startsOn, endsOn, memberId, dependant, refused } = farewell
+  const content: Content = {
+    ...{ startsOn, endsOn: endsOn ?? null, memberId, dependant },
+    ...(refused && { refused }),
+  }
+  return seal(key.key, JSON.stringify(content), bindingOf(user))
+}
+
 /** A farewell, opened, with the run and line by which it was sent; line 0: it is still to be sent. */
-export type OpenFarewell = Farewell & { readonly run: number; readonly line: number }
+export type OpenFarewell = Farewell & {
+  readonly run: number
+  readonly line: number
+  /** The lines about it that the insurer refused. */
+  readonly refused: readonly RefusedFarewell[]
+}
 
 type Row = {
   service_id: string
@@ -72,6 +99,14 @@ export async function findWaitingFarewells(
     .sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0))
 }
 
+/** The farewells of a partner, of all feeds, of which an insurer refused a line. */
+export async function findRefusedFarewells(db: Executor, partner: Partner): Promise<OpenFarewell[]> {
+  const rows = await db.query<Row>(sql`
+    select service_id, insurer, benefit, cover, action, sealed, run, line from insurer_farewells
+    where partner_id = ${partner.partnerId} order by service_id, benefit, cover`)
+  return rows.map(row => opened(partner, row)).filter(({ refused }) => refused.length > 0)
+}
+
 /** The farewells that a run of a feed, or any, sent for a partner and that are still kept, by line. */
 export async function findSentFarewells(
   db: Executor,
@@ -85,13 +120,27 @@ export async function findSentFarewells(
   return rows.map(row => opened(partner, row))
 }
 
-/** Records by which line of a run a farewell is sent; without one it waits for the next run. */
+/** Records by which line of a run a farewell is sent. */
 export function noteFarewellSent(
   { user, benefit, cover }: Pick<Farewell, 'user' | 'benefit' | 'cover'>,
-  sent: { readonly feed: string; readonly run: number; readonly line: number } | undefined,
+  sent: Omit<RefusedFarewell, 'code'>,
 ): Query {
   return sql`
-    update insurer_farewells set feed = ${sent?.feed ?? null}, run = ${sent?.run ?? null}, line = ${sent?.line ?? null}
+    update insurer_farewells set feed = ${sent.feed}, run = ${sent.run}, line = ${sent.line}
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and benefit = ${benefit} and cover = ${cover}`
+}
+
+/** Records that the insurer refused a farewell, which then waits for the next run. */
+export function noteFarewellRefused(
+  partner: Partner,
+  farewell: OpenFarewell,
+  { feed, code }: Pick<RefusedFarewell, 'feed' | 'code'>,
+): Query {
+  const { user, benefit, cover, run, line } = farewell
+  const refused = [...farewell.refused, { feed, run, line, code }]
+  return sql`
+    update insurer_farewells
+    set feed = null, run = null, line = null, sealed = ${sealedContent(partner, { ...farewell, refused })}
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and benefit = ${benefit} and cover = ${cover}`
 }
 
@@ -134,6 +183,7 @@ function opened(partner: Partner, row: Row): OpenFarewell {
     action,
     run: run ?? 0,
     line: line ?? 0,
+    refused: [],
     ...content,
     endsOn: content.endsOn ?? undefined,
   }
