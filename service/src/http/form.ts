@@ -1,3 +1,5 @@
+import { queryTextOf } from './validation.ts'
+
 /** The fields of a body that was posted as `application/x-www-form-urlencoded`; no other body has any. */
 export function formIn(body: unknown): URLSearchParams {
   return new URLSearchParams(typeof body === 'string' ? body : '')
@@ -6,10 +8,4 @@ export function formIn(body: unknown): URLSearchParams {
 /** The query of a request's address. */
 export function queryIn(url: string): URLSearchParams {
   return new URLSearchParams(queryTextOf(url))
-}
-
-/** The same as it was sent: all after the first question mark. */
-export function queryTextOf(url: string): string {
-  const at = url.indexOf('?')
-  return at < 0 ? '' : url.slice(at + 1)
 }

@@ -12,10 +12,9 @@ import {
   type ReplyOf,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { queryTextOf } from './form.ts'
 import { localeOf } from './locale.ts'
 import { badField, ServiceError } from './service-error.ts'
-import { compileCheck, queryOf } from './validation.ts'
+import { compileCheck, queryOf, queryTextOf } from './validation.ts'
 
 /** A request as a handler sees it; `Caller` is the authenticated caller. */
 export type OperationRequest<T extends Operation, Caller> = {

@@ -84,6 +84,12 @@ export function withoutEmpty<T extends object>(part: T): Given<T> {
   return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
 }
 
+/** The query of an address as it was sent: all after the first question mark. */
+export function queryTextOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
+}
+
 /**
  * The parameters of a query; the check names unknown ones. Refuses with `bad_request` one that is repeated or empty, and one that
  * is not percent-encoded UTF-8: Fastify would pass it on undecoded.
@@ -95,7 +101,7 @@ export function queryOf({
   readonly url: string
   readonly query: unknown
 }): Record<string, unknown> {
-  const sent = url.includes('%') ? url.replace(/^[^?]*\??/, '').split('&') : []
+  const sent = url.includes('%') ? queryTextOf(url).split('&') : []
   const broken = sent.find(isBroken)
   if (broken !== undefined)
     throw badField(safeName(broken.replace(/=.*/, '')), 'format', 'must be percent-encoded UTF-8')

@@ -83,7 +83,7 @@ const finalize: Command = {
       const { context, partner, months } = await open(workspace, input)
       const last = input.positionals[1]
       const running = months.listed[0]?.name ?? ''
-      const isMonth = /^\d{4}-\d{2}$/.test(last ?? running)
+      const isMonth = /^\d{4}-(0[1-9]|1[0-2])$/.test(last ?? running)
       if (last !== undefined && !(isMonth && last >= months.oldestOpen.name && last < running))
         throw new OperatorError(
           'This month cannot become final: it is final already, has not ended, or is none. `enrolment statement list` lists the months.',

@@ -1,4 +1,4 @@
-import { queryTextOf } from '../../http/form.ts'
+import { queryTextOf } from '../../http/validation.ts'
 
 /** Where a tile or an address leads (contract §6, §11): a route's name, never a URL, and a benefit. */
 export type DeepLink = {
