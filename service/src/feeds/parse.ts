@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/model.ts'
 import { openYaml } from '../catalogue/open-yaml.ts'
 import type { Problem } from '../catalogue/problem.ts'
 import type { YamlValue } from '../catalogue/yaml-value.ts'
-import { type Column, type Feed, type FeedDocument, LINE_VALUES } from './feed.ts'
+import { type Column, type Feed, type FeedDocument, LINE_VALUES, type X12Form } from './feed.ts'
 import { FEED_SCHEMA } from './schema.ts'
 
 /** The feeds of a file, or all its problems from top to bottom. */
@@ -117,6 +117,7 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
           `${at}/x12834/${party}`,
           `"${x12834[party][0]}" cannot be here: the 834 guide names it by its federal tax number; write [FI, "123456789"]`,
         )
+    checkParties(x12834, `${at}/x12834`, refuse)
     for (const [nth, benefit] of benefits.entries()) {
       const line = x12834.lines[benefit]
       if (line === undefined || !LINE_CODES.has(line))
@@ -133,6 +134,23 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
     refuse(`${at}/answers/columns`, 'needs code, and line or serviceid to find what is answered')
   if (list && !('memberid' in list.columns || 'serviceid' in list.columns))
     refuse(`${at}/list/columns`, 'needs memberid or serviceid to find the person')
+}
+
+/** The envelope of an 834 has a fixed length: two characters for a qualifier, 15 for an id; a separator in either ends it early. */
+function checkParties(x12834: X12Form, at: string, refuse: Refuse): void {
+  const [qualifier] = x12834.sender
+  if (!/^[A-Z0-9]{2}$/.test(qualifier))
+    refuse(
+      `${at}/sender/0`,
+      `"${qualifier}" is no qualifier of X12; write two characters such as ZZ, or FI before a federal tax number`,
+    )
+  for (const party of ['sender', 'receiver', 'sponsor'] as const) {
+    const id = x12834[party][1]
+    if (/[*~:^]/.test(id))
+      refuse(`${at}/${party}/1`, `"${id}" has a separator of X12; write the id without * ~ : and ^`)
+    if (party !== 'sponsor' && id.length > 15)
+      refuse(`${at}/${party}/1`, `"${id}" is too long for an 834; write an id of at most 15 characters`)
+  }
 }
 
 /**
