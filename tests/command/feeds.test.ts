@@ -7,7 +7,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { checkLogs, checkTables } from '../trust/canaries.ts'
 import { urlOf } from './database-url.ts'
-import { bin, root, run } from './process.ts'
+import { bin, root, run, runRefused } from './process.ts'
 
 // By the clock of the commands.
 const service = forAllTests(() => startTestService({ clock: 'machine' }))
@@ -86,4 +86,23 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
   // All of these named the person, and nothing of it is found outside ciphertext.
   await checkTables(service.database)
   checkLogs(logs + JSON.stringify(service.logged))
+})
+
+test('a run that is held takes no answers', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'feeds-'))
+  const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
+  const place = { cwd: folder, env: { ...env, ENROLMENT_FEEDS: folder } }
+  const { client } = await service.newPartner()
+  await client.createUser({ userid: 'erased', ...ada, offername: 'starter' })
+  const example = await readFile(join(root, 'service/assets/demo-feeds.yaml'), 'utf8')
+  const held = example.replace('    format: csv', '    hold: { endspercent: 1 }\n    format: csv')
+  await writeFile(join(folder, 'feeds.yaml'), held)
+  await run(['feed', 'publish', 'feeds.yaml'], place)
+  await run(['feed', 'run', 'seaview'], place)
+  await client.eraseUser({ userid: 'erased' })
+  const made = JSON.parse((await run(['feed', 'run', 'seaview', '--json'], place)).stdout)
+  expect(made).toMatchObject({ status: 'held' })
+  await writeFile(join(folder, 'answers.csv'), 'LINE,STATUS,MESSAGE,CERT\n1,OK,,\n')
+  const answered = ['feed', 'answer', 'seaview', 'answers.csv', '--run', String(made.run)]
+  expect(await runRefused(answered, place)).toMatch(/is held and was not taken.*Name a run that was taken/)
 })

@@ -224,6 +224,21 @@ describe('a feed', () => {
     expect(await answer(`ID,PLAN,STATUS\n${serviceid},ART1,OK\n`, 2)).toMatchObject({ unknown: 1 })
   })
 
+  test('takes no answer by serviceid to the end of an erased person in a run that is held', async () => {
+    const columns = { serviceid: 'ID', benefit: 'PLAN', code: 'STATUS' }
+    const answers = { columns, accepted: ['OK'] }
+    const { lines, run, answer, decide } = await stage.newFeed({ answers, hold: { endspercent: 1 } })
+    await create('held', 'King')
+    const { serviceid } = await partner.client.getUser({ userid: 'held' })
+    await lines()
+    stage.service.advance(MINUTE)
+    await partner.client.eraseUser({ userid: 'held' })
+    expect(await run()).toMatchObject({ run: { status: 'held' } })
+    expect(await answer(`ID,PLAN,STATUS\n${serviceid},ART1,OK\n`)).toMatchObject({ accepted: 0, unknown: 1 })
+    await decide('made')
+    expect(await lines()).toEqual(['end   ART1 2027-05-12 2027-05-12'])
+  })
+
   test('tells planned ends when their day comes, by time alone', async () => {
     const { lines } = await stage.newFeed()
     await create('leaves', 'King')

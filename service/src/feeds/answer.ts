@@ -213,7 +213,8 @@ async function farewellsOf(
     const asked = answer.line === undefined ? { person: MEMBER, ...answer } : answer
     const own = sent.filter(
       ({ user: { serviceId }, benefit, dependant, ...one }) =>
-        (run === undefined || one.run === run) &&
+        // What was made after the last run that was taken was not sent, so nobody can have answered it.
+        (run === undefined ? one.run <= about.run : one.run === run) &&
         fits(asked, { serviceId, benefit, person: dependant?.dependantId ?? MEMBER }) &&
         (answer.line === undefined ? serviceId === answer.serviceId : one.line === answer.line),
     )

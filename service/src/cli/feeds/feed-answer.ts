@@ -40,6 +40,10 @@ export const answer: Command = {
         throw new OperatorError(
           `The feed "${name}" has ${asked === undefined ? 'sent nothing yet' : `no run ${asked}`}: nothing of it can be answered.`,
         )
+      if (last.status !== 'taken')
+        throw new OperatorError(
+          `Run ${last.run} of ${name} is ${last.status} and was not taken, so no answer is about it; nothing was recorded. Name a run that was taken; \`enrolment feed run ${name}\` hands over one that is made.`,
+        )
       const given: readonly GivenAnswer[] = acknowledged
         ? await acknowledgedLines(workspace, acknowledged, name)
         : readCsvAnswers(text, feed)
