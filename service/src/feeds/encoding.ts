@@ -28,12 +28,16 @@ const PLAIN: Readonly<Record<string, string>> = {
 }
 
 /**
- * The bytes of a text. An encoding that lacks a character gets its plain letters instead, such as `Jose` for `José`, and `?`
- * for a script that it cannot write.
+ * A text in the letters of an encoding. What it lacks gets its plain letters instead, such as `Jose` for `José`, and `?` for a
+ * script that it cannot write.
  */
-export function encodeText(text: string, encoding: CsvForm['encoding']): Buffer {
-  if (encoding === 'utf-8') return Buffer.from(text, 'utf8')
-  return Buffer.from(plainText(text, encoding === 'ascii' ? 0x7e : 0xff), 'latin1')
+export function textIn(text: string, encoding: CsvForm['encoding']): string {
+  return encoding === 'utf-8' ? text : plainText(text, encoding === 'ascii' ? 0x7e : 0xff)
+}
+
+/** How Node.js calls an encoding; ASCII is the same bytes in all of them. */
+export function bytesOf(encoding: CsvForm['encoding']): 'utf8' | 'latin1' {
+  return encoding === 'iso-8859-1' ? 'latin1' : 'utf8'
 }
 
 /** The text in characters up to a code, which is at least that of `~`. */

@@ -1,6 +1,6 @@
 import { lineActions } from '../membership/rules/insurer-lines.ts'
 import { cellsOf } from './columns.ts'
-import { encodeText } from './encoding.ts'
+import { bytesOf, textIn } from './encoding.ts'
 import { CSV_DEFAULTS, type CsvForm, delimiterOf, type Feed } from './feed.ts'
 import type { FileFormat, FileRun } from './written-file.ts'
 import { x12Format } from './x12-format.ts'
@@ -25,8 +25,10 @@ export function fileNameOf({ feed, format }: Feed, run: number): string {
 function csvFormat(feed: Feed, { run }: Pick<FileRun, 'run'>): FileFormat {
   const form: CsvForm = { ...CSV_DEFAULTS, ...feed.csv, delimiter: delimiterOf(feed) }
   const counts = new Map<string, number>()
+  // Plain letters first: “ comes to a quote, and a dash may come to the delimiter.
+  const written = (cell: string) => quoted(textIn(cell, form.encoding), form)
   const write = (cells: readonly string[]) =>
-    encodeText(`${cells.map(cell => quoted(cell, form)).join(form.delimiter)}\r\n`, form.encoding)
+    Buffer.from(`${cells.map(written).join(form.delimiter)}\r\n`, bytesOf(form.encoding))
   return {
     head: () => (form.header ? write((feed.columns ?? []).map(({ name }) => name)) : Buffer.alloc(0)),
     line(values) {

@@ -66,6 +66,14 @@ describe('a file', () => {
     expect(last).toBe('"TRAILER"\t"7"\t"1"\t"1"\t"0"\t"0"\t"0"\t"0"\t"0"')
   })
 
+  test('of CSV quotes what its plain letters come to', () => {
+    const csv = { delimiter: '-', encoding: 'iso-8859-1' } as const
+    const [, row] = fileOf({ columns, csv }, [{ ...line, lastname: 'Ann “Nan”–Łęé' }])
+      .toString('latin1')
+      .split('\r\n')
+    expect(row).toBe('A-"Ann ""Nan""-Leé"-03271990--GL')
+  })
+
   test('of JSON has one object a line, by the same columns', () => {
     expect(fileOf({ format: 'json', columns }).toString('utf8')).toBe(
       `${JSON.stringify({ ACT: 'A', NAME: '=Łukasz "L", Jr', BORN: '03271990', TO: '', X: 'GL' })}\n`,
