@@ -1,12 +1,13 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createAccount } from '../../service/src/accounts/lifecycle.ts'
 import { changeCoverOf } from '../../service/src/benefits/cover.ts'
 import { dateAt, type Instant } from '../../service/src/calendar/calendar.ts'
 import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
-import { applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
+import { tell } from '../../service/src/console/views/told.ts'
+import { afterChange, applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
 import { correctCover, movableCovers } from '../../service/src/membership/rules/correct-cover.ts'
-import { correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
-import { coversOf } from '../../service/src/membership/rules/covers.ts'
+import { type Correction, correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
+import { coversOf, withPendingCovers } from '../../service/src/membership/rules/covers.ts'
 import type { Dependant } from '../../service/src/membership/rules/dependant.ts'
 import { daysOf } from '../../service/src/membership/rules/family.ts'
 import { changesThePast, linesOf } from '../../service/src/membership/rules/history.ts'
@@ -142,4 +143,59 @@ test('moving the benefit moves those who share the day and cuts the others, and 
   expect(daysIn(move('2026-10-15')).map(([, from]) => from)).toEqual(['2026-10-15', '2026-10-15'])
   const voided = accepted(correctEnrolment(user, { kind: 'void', enrolmentId }, now, terms)).user
   expect(movableCovers(voided)).toEqual([])
+})
+
+describe('a planned change of cover', () => {
+  /** The member with a change planned for December 1, which the child alone is part of. */
+  const planned = () =>
+    accepted(changeCoverOf(member(), { name: 'dental', dependants: ['ada'] }, now, terms)).user
+  /** The user as a correction of dental leaves it, with the lines and sentences of that. */
+  function move(user: User, days: { firstDay?: string; lastDay?: string }) {
+    const correction = { kind: 'move', enrolmentId: held(user)?.id ?? '', ...days } as Correction
+    const made = accepted(correctEnrolment(user, correction, now, terms))
+    const after = afterChange(made, { user, now, terms })
+    const lines = linesOf(
+      { at: now, before: user, after, events: made.events },
+      'operator',
+      'correction: dates',
+    )
+    return {
+      ...{ after, dental: after.enrolments.find(({ corrects }) => corrects !== undefined) },
+      told: tell({ lines }, { user, terms }, true),
+      drops: lines.filter(({ what }) => what === 'pending cover').map(({ from, to }) => [from, to]),
+    }
+  }
+  const dropped = [['member ada', undefined]]
+  const sentence = 'The planned change of whom dental covers is dropped.'
+
+  test('is dropped by a correction that ends the benefit before it, and is said once', () => {
+    const over = move(planned(), { lastDay: '2026-11-18' })
+    expect(over).toMatchObject({ dental: { state: 'ended' }, drops: dropped })
+    expect(over.dental?.pendingCover).toBeUndefined()
+    const covers = coversOf(withPendingCovers(over.after, terms), 'dental', zone, 'grace')
+    expect(covers).toMatchObject([{ startsOn: '2026-09-10', endsOn: '2026-11-18' }])
+    const ends = move(planned(), { lastDay: '2026-11-30' })
+    expect(ends).toMatchObject({ dental: { state: 'endscheduled' }, drops: dropped })
+    expect(ends.told).toContain(sentence)
+  })
+
+  test('stays where a correction leaves it, without a line', () => {
+    const stays = move(planned(), { firstDay: '2026-09-05', lastDay: '2026-12-20' })
+    expect(stays).toMatchObject({ dental: { pendingCover: held(planned())?.pendingCover }, drops: [] })
+    expect(stays.told).not.toContain(sentence)
+  })
+
+  test('for the start of a benefit goes with that, or is for the next boundary once that has come', () => {
+    const wait = move(member(), { firstDay: '2026-11-28' }).after
+    const user = accepted(changeCoverOf(wait, { name: 'dental', dependants: ['ada'] }, now, terms)).user
+    const planOf = (firstDay: string) => {
+      const { after } = move(user, { firstDay })
+      return dateAt(held(after)?.pendingCover?.at ?? 0, zone)
+    }
+    expect(['2026-11-22', '2026-12-01', '2026-11-15'].map(planOf)).toEqual([
+      '2026-11-22',
+      '2026-12-01',
+      '2026-12-01',
+    ])
+  })
 })

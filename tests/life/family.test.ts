@@ -216,6 +216,19 @@ describe('a change of who is covered', () => {
     expect(timeline.filter(({ what }) => what === 'pending cover of dental')).toHaveLength(2)
   })
 
+  test('declining a benefit that waits drops it, with a line', async () => {
+    const [first = ''] = await createWith([grace], { benefits: ['eyes'] })
+    await cover('eyes', [first])
+    expect(await partner.client.declineBenefit({ userid, name: 'eyes' })).not.toHaveProperty('pendingcover')
+    expect(await benefit('eyes')).not.toHaveProperty('pendingcover')
+    const { timeline = [] } = await partner.get(userid, 'timeline')
+    const planned = timeline.filter(({ what }) => what === 'pending cover of eyes')
+    expect(planned.map(({ from, to }) => [from, to])).toEqual([
+      ['', `member ${first}`],
+      [`member ${first}`, ''],
+    ])
+  })
+
   test('of a benefit that has not begun takes effect at its start', async () => {
     const [first = ''] = await createWith([grace], { effectivedate: '2026-11-10' })
     await partner.to('2026-11-09T12:00')
@@ -539,7 +552,7 @@ describe('a statement', () => {
     expect(await linesOf('2026-11')).toEqual(planned)
   })
 
-  test('of an open month has the tier of the first day where a correction puts that before a planned change', async () => {
+  test('of an open month has the tier that is planned for a first day which a correction moves', async () => {
     await partner.to('2026-11-02T12:00')
     const [spouse = ''] = await createWith([grace])
     const correct = openCorrections(service, { ...partner, zone: 'America/New_York' })
@@ -547,8 +560,8 @@ describe('a statement', () => {
     await cover('dental', [spouse])
     expect(await correct(userid, { op: 'movestart', b: 'dental', days: 8 })).toEqual({})
     const planned = await dentalOf('2026-11')
-    expect(planned).toMatchObject({ tier: 'me', fromdate: '2026-11-10' })
-    await partner.to('2026-11-20T06:00')
+    expect(planned).toMatchObject({ tier: 'mespouse', fromdate: '2026-11-10' })
+    await partner.to('2026-11-10T06:00')
     expect(await benefit('dental')).toMatchObject({ tier: 'mespouse' })
     expect(await dentalOf('2026-11')).toEqual(planned)
   })

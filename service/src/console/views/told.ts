@@ -177,9 +177,12 @@ function ofMembership(
       return [isStart ? `${covers} from ${day}.` : `The last day on which ${covers}: ${day}.`]
     }
     case 'pending cover':
-      return move.to === undefined
+      if (move.to !== undefined)
+        return [`From the next period ${benefitName(of, move.benefit)} covers others.`]
+      // What fell due has taken effect, and is told by those who come and go.
+      return move.why === 'due'
         ? []
-        : [`From the next period ${benefitName(of, move.benefit)} covers others.`]
+        : [`The planned change of whom ${benefitName(of, move.benefit)} covers is dropped.`]
     case 'consent':
       return [`The consent to ${benefitName(of, move.name)} is on record.`]
     default:

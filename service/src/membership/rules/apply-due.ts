@@ -120,17 +120,17 @@ function gone(enrolment: Enrolment, at: Instant): Enrolment {
 
 /**
  * The enrolment with the end that lies ahead of it, if there is one, so that it never overlaps with the enrolment that
- * follows it.
+ * follows it. What is over, or ends by then, has no planned change of cover any more (contract §19).
  */
 function dated(enrolment: Enrolment, projected: User): Enrolment {
-  if (!isLive(enrolment)) return enrolment
+  const { pendingCover, ownEnd, startsAt } = enrolment
+  if (!isLive(enrolment)) return pendingCover ? { ...enrolment, pendingCover: undefined } : enrolment
   const ahead = projected.enrolments.find(candidate => candidate.id === enrolment.id)
   const endsAt =
     ahead && !isLive(ahead) ? ahead.endsAt : isInForce(enrolment) ? enrolment.ownEnd?.at : undefined
   const state = isInForce(enrolment) ? (endsAt === undefined ? 'enrolled' : 'endscheduled') : enrolment.state
-  const { pendingCover } = enrolment
-  // What ends by then has no change of cover any more.
-  if (pendingCover && endsAt !== undefined && endsAt <= pendingCover.at)
+  const end = endsAt ?? ownEnd?.at
+  if (pendingCover && end !== undefined && end <= Math.max(pendingCover.at, startsAt))
     return { ...enrolment, state, endsAt, pendingCover: undefined }
   return state === enrolment.state && endsAt === enrolment.endsAt
     ? enrolment

@@ -63,7 +63,7 @@ function corrected(
   const { wrong, right } = rows
   const voided = withEnrolment(
     { ...user, updatedAt: now },
-    { ...wrong, state: 'void', closeReason: 'corrected', pendingCover: undefined },
+    { ...wrong, state: 'void', closeReason: 'corrected' },
   )
   const changed = right ? withEnrolment(voided, right) : voided
   const event = raise(changed, 'benefit_enrollment_corrected', now, wrong.benefit)
@@ -124,7 +124,19 @@ function moved(
     ...(endsAt === undefined ? right : withOwnEnd(right, endByCorrection(endsAt))),
     state: startsAt <= now ? 'enrolled' : 'scheduled',
     endsAt: undefined,
+    pendingCover: movedPlan(user, wrong, startsAt, { now, terms }),
   }
+}
+
+/** The planned change of cover of an enrolment whose start moves: what was planned for the start goes with it, while that is to come. */
+function movedPlan(
+  user: User,
+  { pendingCover, startsAt: was }: Enrolment,
+  startsAt: Instant,
+  { now, terms }: RulesNow,
+): Enrolment['pendingCover'] {
+  if (!pendingCover || pendingCover.at > was) return pendingCover
+  return { ...pendingCover, at: startsAt > now ? startsAt : nextBoundary(user, now, terms) }
 }
 
 function refusedStart(

@@ -154,14 +154,11 @@ export function linesOf(applied: AppliedChange, who: Who, why: Why): StoredLine[
         { what: 'planned end', benefit, from: earlier.endsAt, to: enrolment.endsAt },
         whyOf(enrolment, why),
       )
+    const right = state === 'void' ? after.enrolments.find(one => one.corrects === enrolment.id) : undefined
     // The row that replaces a wrong one has its people.
-    for (const { why: reason = why, ...move } of coverMoves(
-      earlier ?? known.get(enrolment.corrects ?? ''),
-      enrolment,
-    ))
-      note(move, reason)
+    const people = right ? [] : coverMoves(earlier ?? known.get(enrolment.corrects ?? ''), enrolment)
+    for (const { why: reason = why, ...move } of people) note(move, reason)
     if (earlier && state === 'void') {
-      const right = after.enrolments.find(one => one.corrects === enrolment.id)
       note({ what: 'start', benefit, from: startOf(earlier), to: right && startOf(right) })
       note({ what: 'end', benefit, from: ownEndOf(earlier), to: right && ownEndOf(right) })
     }
