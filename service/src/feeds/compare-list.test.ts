@@ -15,8 +15,9 @@ function cover(more: Partial<ListedCover>): ListedCover {
     ...more,
   } as ListedCover
 }
+const today = '2027-06-01'
 function isOver(endsOn: ListedCover['endsOn']): boolean {
-  return !!endsOn && endsOn < '2027-06-01'
+  return !!endsOn && endsOn < today
 }
 function kindsOf(here: readonly ListedCover[], there: readonly ListedCover[]): string[] {
   return Object.entries(compareLists(here, there, isOver)).flatMap(([kind, list]) =>
@@ -87,7 +88,7 @@ test('an insurer’s list is read by the names, codes and dates of the feed; wha
     columns: [{ name: 'PLAN', value: 'benefit', codes: { art: 'A1' } }],
     list: { columns: { memberid: 'CERT', benefit: 'PLAN', startson: 'FROM', lastname: 'LAST' } },
   } as unknown as Feed
-  expect(readInsurerList('CERT;PLAN;FROM;LAST\nC1;A1;05/01/2027;RUIZ\n', feed)).toMatchObject([
+  expect(readInsurerList('CERT;PLAN;FROM;LAST\nC1;A1;05/01/2027;RUIZ\n', feed, today)).toMatchObject([
     {
       memberId: 'C1',
       benefit: 'art',
@@ -96,8 +97,23 @@ test('an insurer’s list is read by the names, codes and dates of the feed; wha
       details: { lastname: 'RUIZ' },
     },
   ])
-  expect(() => readInsurerList('CERT;PLAN;FROM\n', feed)).toThrow('lacks LAST')
-  expect(() => readInsurerList('CERT;PLAN;FROM;LAST\nC1;A1;canary;RUIZ\n', feed)).toThrow(
+  expect(() => readInsurerList('CERT;PLAN;FROM\n', feed, today)).toThrow('lacks LAST')
+  expect(() => readInsurerList('CERT;PLAN;FROM;LAST\nC1;A1;canary;RUIZ\n', feed, today)).toThrow(
     /^Line 2 of the list: FROM is no date of the form MM\/DD\/YYYY\.$/,
   )
+})
+
+test('a date of the list has the form of the feed’s column of that value, and a birth date of two digits is in no future', () => {
+  const feed = {
+    feed: 'seaview',
+    csv: { dates: 'MM/DD/YY' },
+    columns: [{ name: 'BORN', value: 'dob', form: 'DD.MM.YY' }],
+    list: { columns: { memberid: 'CERT', startson: 'FROM', dob: 'BORN' } },
+  } as unknown as Feed
+  const rows = ['27.03.85', '02.06.27', '01.06.27', '1985-03-27'].map(born => `C1,05/01/30,${born}\n`)
+  const covers = readInsurerList(`CERT,FROM,BORN\n${rows.join('')}`, feed, today)
+  expect(covers.map(({ startsOn }) => startsOn)).toEqual(covers.map(() => '2030-05-01'))
+  expect(covers.map(({ details }) => details['dob'])).toEqual([
+    ...['1985-03-27', '1927-06-02', '2027-06-01', '1985-03-27'],
+  ])
 })

@@ -21,6 +21,7 @@ const feed: Feed = {
   answers: { columns: { line: 'LINE', code: 'STATUS', memberid: 'CERT' }, accepted: ['OK'] },
   list: { columns: { memberid: 'CERT', benefit: 'PLAN', startson: 'FROM', endson: 'TO', lastname: 'LAST' } },
 }
+const today = '2027-06-01'
 const SERVICE_ID = '0190a0b0-0000-7000-8000-000000000001'
 const envelope = `ISA*00*          *00*          *30*987654321      *ZZ*OURS           *270513*0900*^*00501*000000001*0*P*:~`
 const list834 = [
@@ -32,7 +33,7 @@ const list834 = [
 ].join('\n')
 
 test('an insurer’s 834 gives the covers of the feed’s insurance lines, by our id or by its member number', () => {
-  expect(readInsurerList(list834, feed)).toEqual([
+  expect(readInsurerList(list834, feed, today)).toEqual([
     {
       serviceId: SERVICE_ID,
       memberId: 'C-1',
@@ -57,10 +58,11 @@ test('an insurer’s 834 gives the covers of the feed’s insurance lines, by ou
 test('a dependant whom a list has by something else than our id is some dependant, found by name and birth date', () => {
   const columns = { ...feed.list?.columns, dependantid: 'DEP' }
   const rows = ['', SERVICE_ID.toUpperCase(), 'Ada King'].map(dependant => `C-1,dental,,,,${dependant}`)
-  const covers = readInsurerList(`CERT,PLAN,FROM,TO,LAST,DEP\n${rows.join('\n')}\n`, {
-    ...feed,
-    list: { columns },
-  })
+  const covers = readInsurerList(
+    `CERT,PLAN,FROM,TO,LAST,DEP\n${rows.join('\n')}\n`,
+    { ...feed, list: { columns } },
+    today,
+  )
   expect(covers.map(({ person }) => person)).toEqual(['', SERVICE_ID, SOME_DEPENDANT])
 })
 
@@ -71,8 +73,11 @@ const readers: Readonly<Record<string, readonly [file: string, read: (text: stri
     readAcknowledgements,
   ],
   'a TA1': [`${envelope}TA1*000000007*270512*1504*R*000~IEA*0*000000001~`, readAcknowledgements],
-  'a list': ['CERT,PLAN,FROM,TO,LAST\nC-1,dental,2027-05-12,,canary\n', text => readInsurerList(text, feed)],
-  'a list in X12': [list834.replace('RUIZ', 'canary'), text => readInsurerList(text, feed)],
+  'a list': [
+    'CERT,PLAN,FROM,TO,LAST\nC-1,dental,2027-05-12,,canary\n',
+    text => readInsurerList(text, feed, today),
+  ],
+  'a list in X12': [list834.replace('RUIZ', 'canary'), text => readInsurerList(text, feed, today)],
 }
 
 test.each(Object.entries(readers))(

@@ -7,8 +7,11 @@ import { type ListedCover, SOME_DEPENDANT } from './compare-list.ts'
 import { CSV_DEFAULTS, delimiterOf, type Feed } from './feed.ts'
 import { readX12List } from './read-x12-list.ts'
 
-/** The rows of an insurer's own list: an 834 file, or CSV by the columns of the feed. Throws OperatorError for what cannot be read. */
-export function readInsurerList(text: string, feed: Feed): ListedCover[] {
+/**
+ * The rows of an insurer's own list, as it looks today: an 834 file, or CSV by the columns of the feed. Throws OperatorError for what
+ * cannot be read.
+ */
+export function readInsurerList(text: string, feed: Feed, today: PlainDate): ListedCover[] {
   if (isX12(text)) return readX12List(text, feed)
   const { list, columns = [], csv } = feed
   if (!list)
@@ -17,10 +20,15 @@ export function readInsurerList(text: string, feed: Feed): ListedCover[] {
     )
   const codes = columns.find(({ value }) => value === 'benefit')?.codes ?? {}
   const benefitOf = new Map(Object.entries(codes).map(([benefit, code]) => [code, benefit]))
-  const form = csv?.dates ?? CSV_DEFAULTS.dates
+  const formOf = (name: string) =>
+    columns.find(({ value }) => value === name)?.form ?? csv?.dates ?? CSV_DEFAULTS.dates
   return readTable(text, list.columns, delimiterOf(feed)).map(({ at, cell }) => {
-    const date = (name: string) =>
-      readDate(cell(name).trim(), form, `Line ${at} of the list: ${list.columns[name]}`)
+    const date = (name: string, latest?: PlainDate) =>
+      readDate(cell(name).trim(), {
+        form: formOf(name),
+        where: `Line ${at} of the list: ${list.columns[name]}`,
+        latest,
+      })
     const benefit = cell('benefit').trim()
     return {
       serviceId: cell('serviceid').trim().toLowerCase(),
@@ -29,7 +37,7 @@ export function readInsurerList(text: string, feed: Feed): ListedCover[] {
       ...('dependantid' in list.columns && { person: personIn(cell('dependantid').trim().toLowerCase()) }),
       startsOn: date('startson'),
       endsOn: 'endson' in list.columns ? date('endson') : undefined,
-      details: { firstname: cell('firstname'), lastname: cell('lastname'), dob: date('dob') },
+      details: { firstname: cell('firstname'), lastname: cell('lastname'), dob: date('dob', today) },
     }
   })
 }
@@ -38,8 +46,18 @@ function personIn(dependantId: string): string {
   return dependantId === '' || isUuid(dependantId) ? dependantId : SOME_DEPENDANT
 }
 
-/** A date in a form such as `MM/DD/YYYY`, or as `YYYY-MM-DD`; `''` stays empty. Throws OperatorError for anything else. */
-function readDate(text: string, form: string, where: string): PlainDate | '' {
+/**
+ * A date in a form such as `MM/DD/YYYY`, or as `YYYY-MM-DD`; `''` stays empty. Two digits of a year are of this century, where that
+ * is not after `latest`, else of the last one. Throws OperatorError for anything else.
+ */
+function readDate(
+  text: string,
+  {
+    form,
+    where,
+    latest,
+  }: { readonly form: string; readonly where: string; readonly latest?: PlainDate | undefined },
+): PlainDate | '' {
   if (text === '' || isRealDate(text)) return text
   const names: readonly string[] = form.match(/YYYY|YY|MM|DD/g) ?? []
   const pattern = form
@@ -48,8 +66,10 @@ function readDate(text: string, form: string, where: string): PlainDate | '' {
     .replace(/YY|MM|DD/g, '(\\d{2})')
   const found = new RegExp(`^${pattern}$`).exec(text)
   const part = (name: string) => found?.[names.indexOf(name) + 1] ?? ''
-  const year = names.includes('YYYY') ? part('YYYY') : `20${part('YY')}`
-  const date = `${year}-${part('MM')}-${part('DD')}`
+  const dateIn = (year: string) => `${year}-${part('MM')}-${part('DD')}`
+  const near = dateIn(names.includes('YYYY') ? part('YYYY') : `20${part('YY')}`)
+  const isTooLate = !names.includes('YYYY') && latest !== undefined && near > latest
+  const date = isTooLate ? dateIn(`19${part('YY')}`) : near
   if (found && isRealDate(date)) return date
   throw new OperatorError(`${where} is no date of the form ${form}.`)
 }

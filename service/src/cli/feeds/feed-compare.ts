@@ -1,5 +1,6 @@
 import { type Command, flag, readGiven } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
+import { dateAt } from '../../calendar/calendar.ts'
 import {
   compareLists,
   type Difference,
@@ -30,10 +31,14 @@ export const compare: Command = {
   options: { 'send-again': flag('the next run says again what the insurer lacks or has otherwise') },
   run: input =>
     inWorkspace(input, async workspace => {
-      const { database, begin } = workspace
+      const { database, begin, real } = workspace
       const [name = '', path = ''] = input.positionals
       const { feed } = await requireFeed(database, name)
-      const there = readInsurerList(readGiven(path, `The file ${path}`).toString('utf8'), feed)
+      const there = readInsurerList(
+        readGiven(path, `The file ${path}`).toString('utf8'),
+        feed,
+        dateAt(real(), 'UTC'),
+      )
       await begin()
       const { partners: readPartners, clock } = runContext(workspace)
       const partners = await readPartners()
