@@ -413,6 +413,32 @@ describe('a reinstate', () => {
     })
   })
 
+  test('keeps the last day that an operator gave somebody, and leaves out and names whom that has reached', async () => {
+    const both = { ...grace, benefits: [{ name: 'dental' }, { name: 'hospital' }] }
+    const [dependant = ''] = await createWith([both], { benefits: ['hospital'] })
+    const correct = openCorrections(service, { ...partner, zone: 'America/New_York' })
+    const days = 14
+    // Hospital has not begun: the cancel withdraws it.
+    expect(await correct(userid, { op: 'movestart', b: 'hospital', days: 12 })).toEqual({})
+    for (const b of ['dental', 'hospital'])
+      expect(await correct(userid, { op: 'lastcovered', b, dependant, days })).toEqual({})
+    const ends = async () => (await list())[0]?.benefits.map(({ endsattimestamp }) => endsattimestamp)
+    const given = '2026-11-04T05:00:00.000Z'
+    expect(await ends()).toEqual([given, given])
+    for (const effective of ['endofperiod', 'immediate'] as const) {
+      await partner.client.cancelUser({ userid, effective })
+      expect(await partner.client.reinstateUser({ userid })).toMatchObject({ notrestored: [] })
+      expect(await ends()).toEqual([given, given])
+    }
+    await partner.client.cancelUser({ userid })
+    await partner.to(given)
+    const { notrestored } = await partner.client.reinstateUser({ userid })
+    expect(notrestored).toMatchObject(
+      ['dental', 'hospital'].map(name => ({ name, code: 'cover_ended', dependantid: dependant })),
+    )
+    expect(await benefit('dental')).toMatchObject({ state: 'enrolled', tier: 'me', dependants: [] })
+  })
+
   test('does not bring back a spouse who left before', async () => {
     await createWith([ofDental(grace)])
     await cover('dental', [])

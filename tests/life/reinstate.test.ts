@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
+import { openCorrections } from './corrections.ts'
 import { lives, newStagePartner, refusal } from './stage.ts'
 
 const service = forAllTests(() => startTestService(lives))
@@ -21,6 +22,19 @@ test('a pending cancel is undone as if it had not been; what it dropped stays dr
   const held = user.benefits.filter(one => one.state !== 'withdrawn')
   expect({ ...user, benefits: held, updatedat: before.updatedat }).toEqual(before)
   expect(await partner.names('back')).toEqual(['offer_reinstate_successful'])
+})
+
+test('a benefit chosen alone tells its start as if the cancel had not been', async () => {
+  const { partnerId } = partner
+  await partner.create('single')
+  await partner.client.enrolBenefit({ userid: 'single', name: 'art' })
+  const correct = openCorrections(service, { partnerId, zone: 'America/New_York' })
+  expect(await correct('single', { op: 'movestart', b: 'art', days: 4 })).toEqual({})
+  await partner.client.cancelUser({ userid: 'single' })
+  await partner.client.reinstateUser({ userid: 'single' })
+  await partner.events('single')
+  await partner.to('2026-10-24T12:00')
+  expect(await partner.names('single')).toEqual(['benefit_enrollment_successful'])
 })
 
 test('what the user declined while the cancel was pending stays declined, also after it took effect', async () => {

@@ -6,13 +6,15 @@ import {
   correctedEndOf,
   endByCorrection,
   newEnrolment,
+  replacedBy,
   withEnrolment,
 } from '../membership/rules/enrolments.ts'
-import { brokenRules, coveredNow, namedDependants } from '../membership/rules/family.ts'
+import { brokenRules, correctedCoverEnd, coveredNow, namedDependants } from '../membership/rules/family.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
   byEnrolledFirst,
+  type Covered,
   type Enrolment,
   hasPendingCancel,
   heldEnrolment,
@@ -72,7 +74,8 @@ function undoCancel(user: User, cancel: Cancel, { now, terms }: RulesNow): Reins
       const startsAt = Math.max(now, enrolment.startsAt)
       // Judged with the age at the first start: growing older since then costs nobody a benefit.
       const verdict = judgePick(terms, benefit, enrolment.startsAt, enrolment.offer)
-      return { benefit, verdict, startsAt, pickedAt: enrolment.pickedAt, version: enrolment.version }
+      const { pickedAt, version, isSingle } = enrolment
+      return { benefit, verdict, startsAt, pickedAt, version, isSingle }
     },
     now,
     terms,
@@ -105,7 +108,7 @@ function comeBack(user: User, cancel: Cancel, { now, terms }: RulesNow): Reinsta
       const benefit = openBenefit(terms, enrolment.benefit)
       const again = benefit && judgePick(terms, benefit, startsAt, offer.offer)
       return benefit && again
-        ? { benefit, verdict: again, startsAt, pickedAt: now, version: terms.today.version }
+        ? { benefit, verdict: again, startsAt, pickedAt: now, version: terms.today.version, isSingle: false }
         : undefined
     },
     now,
@@ -122,6 +125,7 @@ type Return = {
   readonly startsAt: Instant
   readonly pickedAt: Instant
   readonly version: number
+  readonly isSingle: boolean
 }
 
 type Restoring = {
@@ -137,8 +141,9 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
   let back = user
   for (const enrolment of [...user.enrolments].sort(byEnrolledFirst)) {
     const name = enrolment.benefit
-    if (!isClosedBy(cancel, enrolment) || heldEnrolment(back, name) || wasDeclinedSince(user, enrolment))
-      continue
+    if (heldEnrolment(back, name) || wasDeclinedSince(user, enrolment)) continue
+    if (isCutSince(user, cancel, enrolment, now)) notRestored.push({ name, ...endedReason })
+    if (!isClosedBy(cancel, enrolment)) continue
     const isFixed = offer?.fixed.includes(name) ?? false
     const isOfOffer = isFixed || (offer?.selectable.includes(name) ?? false)
     const found = isOfOffer ? judge(enrolment) : undefined
@@ -173,6 +178,8 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
         ownEnd: endByCorrection(corrected) ?? again.ownEnd,
         pickedAt: found.pickedAt,
         version: found.version,
+        isSingle: found.isSingle,
+        covered: again.covered?.map(one => ({ ...one, end: family.endOf(one.dependantId) ?? one.end })),
         actionDueAt: waits ? enrolment.actionDueAt : again.actionDueAt,
       })
       notRestored.push(...family.notRestored)
@@ -181,24 +188,32 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
   return { user: back, notRestored }
 }
 
+type Returning = {
+  readonly dependants: readonly Dependant[]
+  /** The end that an operator gave the cover of a dependant. */
+  readonly endOf: (dependantId: string) => Covered['end']
+  readonly notRestored: readonly NotRestored[]
+}
+
 /** Those whom a benefit covered last, and may cover again from an instant on; and why others do not return with it. */
-function returning(
-  benefit: Benefit,
-  enrolment: Enrolment,
-  startsAt: Instant,
-  terms: Terms,
-): { readonly dependants: readonly Dependant[]; readonly notRestored: readonly NotRestored[] } {
+function returning(benefit: Benefit, enrolment: Enrolment, startsAt: Instant, terms: Terms): Returning {
+  const last = coveredNow(enrolment)
+  const endOf = (id: string) => correctedCoverEnd(last.find(({ dependantId }) => dependantId === id))
+  const isOver = (id: string) => (endOf(id)?.at ?? Number.POSITIVE_INFINITY) <= startsAt
+  const ids = last.map(({ dependantId }) => dependantId)
   const people = namedDependants(
     terms,
-    coveredNow(enrolment).map(({ dependantId }) => dependantId),
+    ids.filter(id => !isOver(id)),
   )
   const broken = brokenRules(benefit, people, startsAt, terms)
+  const name = enrolment.benefit
   return {
     dependants: people.filter(({ dependantid }) => !broken.has(dependantid)),
-    notRestored: [...broken].map(([dependantid, code]) => ({
-      ...{ name: enrolment.benefit, code, dependantid },
-      text: dependantReason,
-    })),
+    endOf,
+    notRestored: ids.flatMap(dependantid => {
+      const code = isOver(dependantid) ? endedReason.code : broken.get(dependantid)
+      return code === undefined ? [] : [{ name, code, dependantid, text: dependantReason }]
+    }),
   }
 }
 
@@ -211,6 +226,21 @@ function isClosedBy(cancel: Cancel, enrolment: Enrolment): boolean {
   return (
     enrolment.closeReason === 'cancelled' &&
     (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+  )
+}
+
+/** Whether an operator has since put the last day of an enrolment that the cancel ended before the cancel. */
+function isCutSince(
+  user: User,
+  cancel: Cancel,
+  { closeReason, ...enrolment }: Enrolment,
+  now: Instant,
+): boolean {
+  return (
+    closeReason === 'corrected' &&
+    enrolment.state === 'ended' &&
+    cancel.at <= now &&
+    replacedBy(user, enrolment).some(({ endsAt }) => endsAt === cancel.at)
   )
 }
 

@@ -5,6 +5,7 @@ import { withEnrolment } from './enrolments.ts'
 import {
   ageEndOf,
   brokenRules,
+  correctedCoverEnd,
   coveredFrom,
   coveredNow,
   daysOf,
@@ -138,8 +139,8 @@ export function pendingPeople(
 }
 
 /**
- * The enrolment that begins later than was planned, without the children who have grown too old by its first day, and with the ends by
- * age of the others.
+ * The enrolment that begins later than was planned, without the children who have grown too old by its first day and those whom an
+ * operator's end has reached by then, and with the ends of the others.
  */
 export function refitCover(enrolment: Enrolment, terms: Terms): Enrolment {
   const { covered, startsAt } = enrolment
@@ -155,7 +156,9 @@ export function refitCover(enrolment: Enrolment, terms: Terms): Enrolment {
     covered: covered.flatMap(one => {
       const person = people.find(({ dependantid }) => dependantid === one.dependantId)
       if (one.isOver || !person) return [one]
-      return broken.has(one.dependantId) ? [] : [{ ...one, end: ageEndOf(benefit, person, startsAt, terms) }]
+      const given = correctedCoverEnd(one)
+      if (broken.has(one.dependantId) || (given && given.at <= startsAt)) return []
+      return [{ ...one, end: given ?? ageEndOf(benefit, person, startsAt, terms) }]
     }),
   }
 }

@@ -104,6 +104,12 @@ export function endByCorrection(at: Instant | undefined): Enrolment['ownEnd'] {
   return at === undefined ? undefined : { at, reason: 'corrected' }
 }
 
+/** The enrolments that an operator's corrections have replaced by this one, the last one first. */
+export function replacedBy(user: User, { corrects }: Pick<Enrolment, 'corrects'>): Enrolment[] {
+  const wrong = corrects === undefined ? undefined : user.enrolments.find(({ id }) => id === corrects)
+  return wrong ? [wrong, ...replacedBy(user, wrong)] : []
+}
+
 /** The enrolment closed at `at`: ended if its cover was in force, else withdrawn. */
 export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReason): Enrolment {
   return {

@@ -37,6 +37,11 @@ export function coveredAt(enrolment: Enrolment, at: Instant): readonly Covered[]
   })
 }
 
+/** The end that an operator gave the cover of a dependant, which outlives what becomes of the enrolment. */
+export function correctedCoverEnd(covered: Covered | undefined): Covered['end'] {
+  return covered?.end?.reason === 'corrected' ? covered.end : undefined
+}
+
 /** The benefit by the terms whose prices hold for an enrolment at an instant, or by its newest ones. */
 export function pricedTerms(
   terms: Pick<Terms, 'version'>,
