@@ -7,13 +7,19 @@ import { tell } from '../../service/src/console/views/told.ts'
 import { afterChange, applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
 import { correctCover, movableCovers } from '../../service/src/membership/rules/correct-cover.ts'
 import { type Correction, correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
+import { refitCover } from '../../service/src/membership/rules/cover.ts'
 import { coversOf, withPendingCovers } from '../../service/src/membership/rules/covers.ts'
 import type { Dependant } from '../../service/src/membership/rules/dependant.ts'
 import { daysOf } from '../../service/src/membership/rules/family.ts'
 import { changesThePast, linesOf } from '../../service/src/membership/rules/history.ts'
 import type { Changed } from '../../service/src/membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../service/src/membership/rules/refusal.ts'
-import { heldEnrolment, newUser, type User } from '../../service/src/membership/rules/state.ts'
+import {
+  type Enrolment,
+  heldEnrolment,
+  newUser,
+  type User,
+} from '../../service/src/membership/rules/state.ts'
 import type { Terms } from '../../service/src/membership/rules/terms.ts'
 import { fileOf } from './catalogue.ts'
 import { familyCatalogue } from './family-catalogue.ts'
@@ -121,6 +127,33 @@ test('who should never have been covered was so on no day, and stays so when the
   const firstDay = '2026-09-05' as const
   const moved = accepted(correctEnrolment(made, { kind: 'move', enrolmentId, firstDay }, now, terms)).user
   expect(daysOfGrace(moved)).toBe(0)
+})
+
+test('who is covered again may be so from a day before cover that was taken back', () => {
+  const user = member()
+  const enrolmentId = held(user)?.id ?? ''
+  const made = accepted(
+    correctCover(user, { enrolmentId, dependantId: 'ada', isVoid: true }, now, terms),
+  ).user
+  const both = { name: 'dental', dependants: ['grace', 'ada'] }
+  const again = accepted(changeCoverOf(made, both, now, terms)).user
+  const later = at('2026-12-05')
+  const after = applyDueChanges(again, later, terms).at(-1)?.after ?? again
+  const wish = { enrolmentId, dependantId: 'ada', firstDay: '2026-09-20' } as const
+  expect(daysIn(accepted(correctCover(after, wish, later, terms)).user).at(-1)?.[1]).toBe('2026-09-20')
+})
+
+test('a last day that an operator gave holds where a benefit that waited begins later', () => {
+  const user = accepted(correct(member(), 'grace', { lastDay: '2026-12-10' })).user
+  const from = (day: string) =>
+    refitCover({ ...(held(user) as Enrolment), startsAt: at(day) }, terms).covered?.map(
+      ({ dependantId, end }) => [dependantId, end?.reason],
+    )
+  expect(from('2026-12-01')).toEqual([
+    ['grace', 'corrected'],
+    ['ada', 'endsatage'],
+  ])
+  expect(from('2026-12-15')).toEqual([['ada', 'endsatage']])
 })
 
 test.each([

@@ -52,7 +52,9 @@ export function correctCover(
   const startsAt = firstDay === undefined ? was.startsAt : startOfDate(firstDay, terms.zone)
   const given = lastDay === undefined ? was.endsAt : startOfDate(addDays(lastDay, 1), terms.zone)
   const endsAt = isVoid ? startsAt : given
-  const others = (enrolment.covered ?? []).filter(one => one !== wrong && one.dependantId === dependantId)
+  const others = (enrolment.covered ?? [])
+    .filter(one => one !== wrong && one.dependantId === dependantId)
+    .map(one => daysOf(enrolment, one))
   const refused =
     (startsAt < enrolment.startsAt && no('firstday', 'before_benefit', 'The benefit itself begins later.')) ||
     (firstDay !== undefined &&
@@ -69,7 +71,7 @@ export function correctCover(
       endsAt !== undefined &&
       endsAt <= startsAt &&
       no('dates', 'no_day_left', 'No day of cover would be left.')) ||
-    (others.some(one => (daysOf(enrolment, one).endsAt ?? NEVER) > startsAt) &&
+    (others.some(days => hasLength(days) && (days.endsAt ?? NEVER) > startsAt) &&
       no('dates', 'overlaps', 'On some of these days the benefit covers the dependant already.'))
   if (refused) return refused
   if (startsAt === was.startsAt && endsAt === was.endsAt)

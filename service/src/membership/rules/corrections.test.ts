@@ -282,3 +282,31 @@ test('what cannot be is refused with its reason', () => {
       'unknown',
     )
 })
+
+test('a start moves back a year at most, however often', () => {
+  const { user, of } = member()
+  const { benefit } = user.enrolments.find(({ state }) => state === 'enrolled') ?? of(user, '')
+  const now = began + 3 * DAY_MS
+  const moveTo = (from: User, firstDay: `${number}-${number}-${number}`) =>
+    correctEnrolment(from, { kind: 'move', enrolmentId: of(from, benefit).id, firstDay }, now, terms)
+  const moved = moveTo(user, '2026-02-12')
+  if (isRefusal(moved)) throw new Error(moved.refused)
+  expect(codeOf(moveTo(written(user, moved, now, terms), '2026-02-01'))).toBe('too_early')
+})
+
+test('a reinstatement names what an operator has ended before the cancel', () => {
+  const { user, of } = member()
+  const { benefit } = user.enrolments.find(({ state }) => state === 'enrolled') ?? of(user, '')
+  const [then, now] = [began + 10 * DAY_MS, began + 12 * DAY_MS]
+  const cancel = cancelAccount(user, { effective: 'immediate', reason: 'voluntary' }, then, terms)
+  let gone = written(user, cancel, then, terms)
+  for (const lastDay of ['2027-02-16', '2027-02-14'] as const) {
+    const dates = { enrolmentId: of(gone, benefit).id, lastDay }
+    const made = correctEnrolment(gone, { kind: 'move', ...dates }, now, terms)
+    if (isRefusal(made)) throw new Error(made.refused)
+    gone = written(gone, made, now, terms)
+  }
+  expect(reinstateAccount(gone, now, terms)).toMatchObject({
+    notRestored: [{ name: benefit, code: 'cover_ended' }],
+  })
+})

@@ -1,7 +1,7 @@
 import { addDays, type Instant, type PlainDate, startOfDate, YEAR_MS } from '../../calendar/calendar.ts'
 import { afterChange } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
-import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
+import { endByCorrection, replacedBy, withEnrolment, withOwnEnd } from './enrolments.ts'
 import type { Changed } from './intents.ts'
 import { because, type Refusal, refuse } from './refusal.ts'
 import { type Enrolment, isActive, isHeld, isInForce, raise, type User } from './state.ts'
@@ -146,8 +146,9 @@ function refusedStart(
 ): Refusal | undefined {
   const { wrong, startsAt, isOver } = move
   if (startsAt === undefined) return undefined
-  // Of a member who was moved in the start lies before the pick.
-  if (startsAt < Math.min(wrong.pickedAt, wrong.startsAt) - MOST_BACK_MS)
+  // Corrections move the start, so the year counts from the first one; of a member who was moved in that lies before the pick.
+  const first = replacedBy(user, wrong).at(-1) ?? wrong
+  if (startsAt < Math.min(first.pickedAt, first.startsAt) - MOST_BACK_MS)
     return no('firstday', 'too_early', 'A start moves back a year at most.')
   if (isActive(user) && user.offer && !user.offer.inForce && startsAt < user.offer.since)
     return no('firstday', 'before_offer', 'The offer itself begins later.')
