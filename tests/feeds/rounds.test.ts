@@ -9,6 +9,10 @@ import { columns, startFeeds } from './stage.ts'
 
 const stage = forAllTests(startFeeds)
 const MINUTE = 60_000
+const x12834 = {
+  ...{ sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] },
+  lines: { art: 'DEN', books: 'VIS' },
+}
 const DAY = 86_400_000
 const partner = forEachTest(() => stage.service.newPartner())
 
@@ -321,6 +325,35 @@ describe('a feed', () => {
     await advance(92)
     expect(await findLacking([serviceid])).toBe(0)
   })
+
+  const named = {
+    serviceid: 'ID',
+    benefit: 'PLAN',
+    startson: 'FROM',
+    firstname: 'FIRST',
+    lastname: 'LAST',
+    dob: 'BORN',
+  }
+  const asCsv = {
+    columns: Object.entries(named).map(([value, name]) => ({ name, value })),
+    list: { columns: named },
+  }
+  test.each([
+    ['UTF-8', asCsv],
+    ['ISO 8859-1', { ...asCsv, csv: { encoding: 'iso-8859-1', dates: 'MM/DD/YY' } }],
+    ['ASCII', { ...asCsv, csv: { encoding: 'ascii' } }],
+    ['X12', { format: 'x12834', columns: undefined, answers: undefined, x12834 }],
+  ])(
+    'finds in its own file of %s as the insurer’s list no difference, whatever letters a name has',
+    async (_, form) => {
+      const { run, compared } = await stage.newFeed(form)
+      const names = { firstname: `Zoë–${'x'.repeat(29)} “Ann”`, lastname: '~Muñoz|O’Łęé 李' }
+      const person = { ...ada, ...names, state: 'NY' as const, offername: 'mid', benefits: ['art'] }
+      const { serviceid } = await partner.client.createUser({ userid: 'spelt', ...person })
+      const { file = '' } = await run()
+      expect(await compared(await readFile(file), serviceid)).toEqual([])
+    },
+  )
 
   test('two processes make one run', async () => {
     const { run } = await stage.newFeed()

@@ -1,13 +1,16 @@
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dateAt } from '../../service/src/calendar/calendar.ts'
 import { runContext } from '../../service/src/cli/feeds/run-context.ts'
 import { recordAnswers } from '../../service/src/feeds/answer.ts'
 import { readCsvAnswers } from '../../service/src/feeds/answers-csv.ts'
-import { compareLists } from '../../service/src/feeds/compare-list.ts'
+import { compareLists, type Difference } from '../../service/src/feeds/compare-list.ts'
+import { textOfFile } from '../../service/src/feeds/encoding.ts'
 import { writeRun } from '../../service/src/feeds/hand-over.ts'
 import { coversHere, endedFor, sayAgain } from '../../service/src/feeds/list-here.ts'
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
+import { readInsurerList } from '../../service/src/feeds/read-list.ts'
 import { refusedOf } from '../../service/src/feeds/refused.ts'
 import { dropRun } from '../../service/src/feeds/release.ts'
 import { requireFeed, runFeed, tryRun } from '../../service/src/feeds/run.ts'
@@ -156,6 +159,19 @@ export async function startFeeds(
           )
           for (const cover of lacking) await sayAgain(database, own, { ...cover, kind })
           return missingthere.filter(one => serviceIds.includes(one.serviceid)).length
+        },
+        /** What differs, of a person or of nobody here, between what the insurer was told and the bytes of its own list, by kind. */
+        async compared(list: Buffer, serviceId: string): Promise<[kind: string, one: Difference][]> {
+          const { feed: own } = await requireFeed(database, feed)
+          const partners = await context.partners()
+          const here = await coversHere(database, partners, own)
+          const there = readInsurerList(textOfFile(list, own), own, dateAt(real(), 'UTC'))
+          const found = compareLists(here, there, endedFor(partners, context.clock))
+          return Object.entries(found).flatMap(([kind, list]) =>
+            list
+              .filter(one => one.serviceid === '' || one.serviceid === serviceId)
+              .map((one): [string, Difference] => [kind, one]),
+          )
         },
         /** The bytes of an earlier run, made again. */
         async again(number: number): Promise<string> {

@@ -1,4 +1,5 @@
 import type { PlainDate } from '../calendar/calendar.ts'
+import { plainText } from './encoding.ts'
 
 /** What differs between what we say of people and an insurer's own list. */
 export const differenceKinds = ['missingthere', 'unknownhere', 'dates', 'details', 'twice'] as const
@@ -149,7 +150,9 @@ function differsInDetails(own: ListedCover, row: ListedCover): boolean {
   )
 }
 
-/** Insurers write names in capitals and without accents. */
+/** Insurers write names in capitals and in plain letters. A letter that has none stays, as it tells people apart. */
 function folded(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').trim().toLowerCase()
+  return plainText(text, 0x7e, letter => letter)
+    .trim()
+    .toLowerCase()
 }

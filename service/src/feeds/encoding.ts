@@ -1,4 +1,5 @@
-import type { CsvForm } from './feed.ts'
+import { isUtf8 } from 'node:buffer'
+import { CSV_DEFAULTS, type CsvForm, type Feed } from './feed.ts'
 
 /** Letters that a plainer encoding writes with others; accents are taken off by themselves. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -40,17 +41,23 @@ export function bytesOf(encoding: CsvForm['encoding']): 'utf8' | 'latin1' {
   return encoding === 'iso-8859-1' ? 'latin1' : 'utf8'
 }
 
-/** The text in characters up to a code, which is at least that of `~`. */
-export function plainText(text: string, most: number): string {
+/** The text of an insurer's file in the encoding of the feed's own; UTF-8, where it is that in spite of it. */
+export function textOfFile(bytes: Buffer, { csv }: Pick<Feed, 'csv'>): string {
+  const encoding = bytesOf(csv?.encoding ?? CSV_DEFAULTS.encoding)
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : encoding)
+}
+
+/** The text in characters up to a code, which is at least that of `~`; a character without plain letters becomes what `lacking` says. */
+export function plainText(text: string, most: number, lacking = (_: string): string => '?'): string {
   let plain = ''
   for (const character of text.normalize('NFC'))
-    plain += fits(character, most) ? character : inPlainLetters(character, most)
+    plain += fits(character, most) ? character : inPlainLetters(character, most, lacking)
   return plain
 }
 
-function inPlainLetters(character: string, most: number): string {
+function inPlainLetters(character: string, most: number, lacking: (character: string) => string): string {
   const bare = character.normalize('NFD').replace(/\p{M}/gu, '')
-  return [...bare].map(one => (fits(one, most) ? one : (PLAIN[one] ?? '?'))).join('')
+  return [...bare].map(one => (fits(one, most) ? one : (PLAIN[one] ?? lacking(one)))).join('')
 }
 
 function fits(character: string, most: number): boolean {

@@ -1,9 +1,9 @@
 import { lineActions } from '../membership/rules/insurer-lines.ts'
 import { cellsOf } from './columns.ts'
 import { bytesOf, textIn } from './encoding.ts'
-import { CSV_DEFAULTS, type CsvForm, delimiterOf, type Feed } from './feed.ts'
+import { CSV_DEFAULTS, type CsvForm, delimiterOf, type Feed, type LineValues } from './feed.ts'
 import type { FileFormat, FileRun } from './written-file.ts'
-import { x12Format } from './x12-format.ts'
+import { x12Format, x12Names } from './x12-format.ts'
 
 /** The format of a feed's files. The same run and lines always give the same bytes. */
 export function formatOf(feed: Feed, run: FileRun): FileFormat {
@@ -43,6 +43,13 @@ function csvFormat(feed: Feed, { run }: Pick<FileRun, 'run'>): FileFormat {
       return write(['TRAILER', ...[run, lines, ...each].map(String)])
     },
   }
+}
+
+/** The names of a person as the files of a feed have them. */
+export function namesIn({ format, csv }: Feed, names: LineValues): LineValues {
+  if (format === 'x12834') return x12Names(names)
+  const encoding = (format === 'csv' && csv?.encoding) || CSV_DEFAULTS.encoding
+  return Object.fromEntries(Object.entries(names).map(([name, text]) => [name, textIn(text, encoding)]))
 }
 
 /** A program reads the file, so a cell is as it is, also where a spreadsheet would take it for a formula. */

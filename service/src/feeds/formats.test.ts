@@ -96,6 +96,13 @@ describe('a file', () => {
   })
 })
 
+test('an element of X12 ends with no space, also where it was cut', () => {
+  const names = { ...line, firstname: `${'x'.repeat(34)} Ann`, lastname: ` ${'y'.repeat(59)} King` }
+  expect(fileOf(x12Feed, [names]).toString('latin1')).toContain(
+    `NM1*IL*1*${'y'.repeat(59)}*${'x'.repeat(34)}~`,
+  )
+})
+
 test('a dependant in X12 has the numbers of the member, a relation, and the coverage level of the tier; an erased one no level', () => {
   const tiers = { me: 'EMP', family: 'FAM' }
   const loop = (more: LineValues, x12834: X12Form = { ...x12Feed.x12834, tiers }) => {

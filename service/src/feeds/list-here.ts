@@ -7,6 +7,7 @@ import { MEMBER } from '../membership/rules/covers.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import type { DifferenceKind, ListedCover } from './compare-list.ts'
 import type { Feed } from './feed.ts'
+import { namesIn } from './file-format.ts'
 import { FIRST_SERVICE_ID, forgetSeen } from './walk-store.ts'
 
 /** How many people are opened at once. */
@@ -19,12 +20,16 @@ export type CoverHere = ListedCover & {
   readonly dataKey: Buffer | undefined
 }
 
-/** All covers of which the insurer of a feed was told and that it did not refuse, earliest first for each person. */
+/**
+ * All covers of which the insurer of a feed was told and that it did not refuse, earliest first for each person, with names as the
+ * feed's files have them.
+ */
 export async function coversHere(
   db: Executor,
   partners: readonly Partner[],
-  { insurer, benefits }: Feed,
+  feed: Feed,
 ): Promise<CoverHere[]> {
+  const { insurer, benefits } = feed
   const covers: CoverHere[] = []
   for (const partner of partners) {
     const { partnerId } = partner
@@ -46,7 +51,7 @@ export async function coversHere(
         const { firstname = '', lastname = '', dob = '' } = (person === MEMBER ? member : dependant) ?? {}
         const dataKey = dataKeyOf(mine, partner)
         const memberId = members(dataKey, mine.user)(benefit)
-        const details = { firstname, lastname, dob }
+        const details = { ...namesIn(feed, { firstname, lastname }), dob }
         covers.push({
           partnerId,
           userid: mine.user.userid,

@@ -65,6 +65,12 @@ function element(value: string, most: number): string {
     .replace(/[*~:^|\p{Cc}]/gu, ' ')
     .trim()
     .slice(0, most)
+    .trimEnd()
+}
+
+/** The names of a person as NM1 has them. */
+export function x12Names({ firstname = '', lastname = '' }: LineValues): LineValues {
+  return { firstname: element(firstname, 35), lastname: element(lastname, 60) || 'ERASED' }
 }
 
 function envelopeHead(
@@ -146,6 +152,7 @@ export function memberSegments(
   run: Pick<FileRun, 'isFull'>,
 ): string[][] {
   const relation = relationCodes[values['who'] ?? '']
+  const { firstname = '', lastname = '' } = x12Names(values)
   const of = (name: string, most: number) => element(values[name] ?? '', most)
   const [member, coverage] =
     run.isFull && values['action'] === 'change' ? ['030', '030'] : actionCodes[values['action'] as LineAction]
@@ -172,7 +179,7 @@ export function memberSegments(
     ['REF', '0F', of('serviceid', 50)],
     ...when(['REF', '1L', of('policy', 50)], of('policy', 50) !== ''),
     ...when(['REF', '23', of('memberid', 50)], of('memberid', 50) !== ''),
-    ['NM1', 'IL', '1', of('lastname', 60) || 'ERASED', of('firstname', 35)],
+    ['NM1', 'IL', '1', lastname, firstname],
     ...when(['PER', 'IP', '', ...ways], ways.length > 0),
     ...when(['N3', of('addline1', 55), of('addline2', 55)], isAddressed),
     ...when(['N4', of('city', 30), of('state', 2), zipcode], isAddressed),

@@ -2,6 +2,7 @@ import { type Command, readGiven, UsageError, valued } from '@benefit-enrolment/
 import { recordAnswers } from '../../feeds/answer.ts'
 import { type GivenAnswer, readCsvAnswers } from '../../feeds/answers-csv.ts'
 import { type Acknowledgement, answersOf, isX12, readAcknowledgements } from '../../feeds/answers-x12.ts'
+import { textOfFile } from '../../feeds/encoding.ts'
 import { feedOfRun } from '../../feeds/hand-over.ts'
 import { placesOfRun } from '../../feeds/line-places.ts'
 import { requireFeed } from '../../feeds/run.ts'
@@ -27,7 +28,7 @@ export const answer: Command = {
       const { database, begin } = workspace
       const [name = '', path = ''] = input.positionals
       const { feed } = await requireFeed(database, name)
-      const text = readGiven(path, `The file ${path}`).toString('utf8')
+      const text = textOfFile(readGiven(path, `The file ${path}`), feed)
       const asked = input.text('run')
       const acknowledged = isX12(text) ? readAcknowledgements(text) : undefined
       if (acknowledged && asked !== undefined)

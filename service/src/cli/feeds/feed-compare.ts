@@ -14,6 +14,7 @@ import {
   setAsideBefore,
   subjectOf,
 } from '../../feeds/difference-store.ts'
+import { textOfFile } from '../../feeds/encoding.ts'
 import type { Feed } from '../../feeds/feed.ts'
 import { type CoverHere, coversHere, endedFor, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
@@ -35,7 +36,7 @@ export const compare: Command = {
       const [name = '', path = ''] = input.positionals
       const { feed } = await requireFeed(database, name)
       const there = readInsurerList(
-        readGiven(path, `The file ${path}`).toString('utf8'),
+        textOfFile(readGiven(path, `The file ${path}`), feed),
         feed,
         dateAt(real(), 'UTC'),
       )
