@@ -258,6 +258,26 @@ describe('a feed about families', () => {
     expect(await lines()).toEqual(['add lacks spouse Grace'])
   })
 
+  test('knows in the insurer’s own list a dependant who has left ours', async () => {
+    const list = ['serviceid', 'benefit', 'startson', 'endson', 'firstname', 'dob']
+    const { lines, compared } = await stage.newFeed({
+      ...{ benefits: ['dental'], columns: columns.slice(0, 5) },
+      list: { columns: Object.fromEntries(list.map(name => [name, name])) },
+    })
+    const [spouse] = await create('leaves', covered(grace, 'dental'))
+    const { serviceid } = await partner.client.getUser({ userid: 'leaves' })
+    const from = today()
+    await lines()
+    await changeCover('leaves', [])
+    advanceTo(monthAhead(1))
+    await partner.client.setDependants({ userid: 'leaves', dependants: [] })
+    expect(await lines()).toContain('end leaves spouse Grace')
+    const rows = [`${ada.firstname},${ada.dob}`, `${grace.firstname},${grace.dob}`]
+    const covers = rows.map(row => `${serviceid},dental,${from},,${row}\n`)
+    const found = await compared(Buffer.from(`${list.join(',')}\n${covers.join('')}`), serviceid)
+    expect(found).toEqual([['dates', expect.objectContaining({ dependantid: spouse })]])
+  })
+
   test('counts persons for its hold', async () => {
     // No other test covers anybody by this benefit.
     const { lines, run } = await stage.newFeed({ benefits: ['gym'], columns, hold: { endspercent: 40 } })

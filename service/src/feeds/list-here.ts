@@ -8,6 +8,7 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import type { DifferenceKind, ListedCover } from './compare-list.ts'
 import type { Feed } from './feed.ts'
 import { namesIn } from './file-format.ts'
+import { readFormer } from './walk.ts'
 import { FIRST_SERVICE_ID, forgetSeen } from './walk-store.ts'
 
 /** How many people are opened at once. */
@@ -41,13 +42,15 @@ export async function coversHere(
         people.map(({ userid }) => ({ partnerId, userid })),
       )
       const users = new Map(loaded.map(row => [row.service_id, loadedUserOf(row)]))
+      const former = await readFormer(db, partner, [...users.values()])
       const members = await readMemberIds(db, partnerId, ids)
       const told = (await loadTold(db, partnerId, ids)).sort((a, b) => (a.startsOn < b.startsOn ? -1 : 1))
       for (const { serviceId, benefit, person, startsOn, endsOn, isVoid, insurer: whose } of told) {
         const mine = users.get(serviceId)
         if (!mine || isVoid || whose !== insurer || !benefits.includes(benefit)) continue
         const member = personOf(mine, partner, 'profile')
-        const dependant = member?.dependants?.find(({ dependantid }) => dependantid === person)
+        const dependants = [...(member?.dependants ?? []), ...(former.get(serviceId) ?? [])]
+        const dependant = dependants.find(({ dependantid }) => dependantid === person)
         const { firstname = '', lastname = '', dob = '' } = (person === MEMBER ? member : dependant) ?? {}
         const dataKey = dataKeyOf(mine, partner)
         const memberId = members(dataKey, mine.user)(benefit)

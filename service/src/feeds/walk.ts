@@ -139,7 +139,7 @@ async function comparePage(
 }
 
 /** Those who are in no list of dependants any more, but were covered: as the newest list that had them named them. */
-async function readFormer(
+export async function readFormer(
   db: Executor,
   partner: Partner,
   loaded: readonly LoadedUser[],
