@@ -51,6 +51,25 @@ test('of a family the one is meant whom the dependantid names, else first name a
   ])
 })
 
+test('of twins, whom a list without first names cannot tell apart, each has a row of their own', () => {
+  const born = { dob: '2019-05-05' }
+  const twin = (person: string, more: Partial<ListedCover> = {}) => cover({ person, details: born, ...more })
+  const row = (more: Partial<ListedCover> = {}) => cover({ details: born, ...more })
+  const twins = [cover({ person: '' }), twin('d1'), twin('d2')]
+  const member = cover({})
+  expect(kindsOf(twins, [member, row(), row()])).toEqual([])
+  expect(kindsOf(twins, [member, row(), row({ startsOn: '2027-04-01' })])).toEqual(['dates s1'])
+  expect(kindsOf(twins, [member, row(), row(), row()])).toEqual(['twice s1'])
+  const back = [
+    cover({ person: '' }),
+    twin('d1', { endsOn: '2027-05-09' }),
+    twin('d2', { startsOn: '2027-05-20' }),
+  ]
+  expect(kindsOf(back, [member, row({ startsOn: '' })])).toEqual([])
+  const periods = [...twins, twin('d1', { startsOn: '2027-05-20' })]
+  expect(kindsOf(periods, [member, row(), row({ startsOn: '2027-05-20' }), row()])).toEqual([])
+})
+
 test('each difference has its kind, and a row is found by our id or by the member number', () => {
   expect(kindsOf([cover({ memberId: 'C1' })], [])).toEqual(['missingthere s1'])
   expect(kindsOf([], [cover({ serviceId: '', memberId: 'C9' })])).toEqual(['unknownhere '])

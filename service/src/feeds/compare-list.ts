@@ -65,6 +65,7 @@ export function compareLists<Here extends ListedCover>(
     const ours = meant(
       row,
       candidates.filter(one => row.benefit === '' || one.benefit === row.benefit),
+      seen,
     )
     // The newest period of cover comes last.
     const own = ours.find(one => one.startsOn === row.startsOn) ?? ours.at(-1)
@@ -85,28 +86,41 @@ export function compareLists<Here extends ListedCover>(
   return found
 }
 
+/** The covers that have a row already, each with its row. */
+type Seen = ReadonlyMap<ListedCover, ListedCover>
+
 /** Of a member and those whom the member's benefits cover, the covers of the one whom a row is about. */
-function meant(row: ListedCover, covers: readonly ListedCover[]): readonly ListedCover[] {
+function meant(row: ListedCover, covers: readonly ListedCover[], seen: Seen): readonly ListedCover[] {
   const isMember = ({ person = '' }: ListedCover) => person === ''
   if (row.person === SOME_DEPENDANT)
     return agreeing(
       row,
       covers.filter(one => !isMember(one)),
+      seen,
     )
   if (row.person !== undefined) return covers.filter(({ person = '' }) => person === row.person)
-  return covers.every(isMember) ? covers : agreeing(row, covers)
+  return covers.every(isMember) ? covers : agreeing(row, covers, seen)
 }
 
-/** The covers of the one person whose first name and birth date agree best with a row; [] where nothing does. */
-function agreeing(row: ListedCover, covers: readonly ListedCover[]): readonly ListedCover[] {
+/**
+ * The covers of the one person whose first name and birth date agree best with a row; [] where nothing does. Of several, as twins
+ * and somebody who left the list and came back, it is the one whose cover of that start, or who at all, has no row yet; else the newest.
+ */
+function agreeing(row: ListedCover, covers: readonly ListedCover[], seen: Seen): readonly ListedCover[] {
   const agreed = (one: ListedCover) =>
     ['firstname', 'dob'].filter(name => {
       const theirs = folded(row.details[name] ?? '')
       return theirs !== '' && theirs === folded(one.details[name] ?? '')
     }).length
   const most = Math.max(0, ...covers.map(agreed))
-  const found = covers.find(one => agreed(one) === most)
-  return most === 0 ? [] : covers.filter(({ person }) => person === found?.person)
+  if (most === 0) return []
+  const equal = covers.filter(one => agreed(one) === most)
+  const ofPerson = (of: ListedCover | undefined) => equal.filter(({ person }) => person === of?.person)
+  return ofPerson(
+    equal.findLast(one => one.startsOn === row.startsOn && !seen.has(one)) ??
+      equal.findLast(one => !ofPerson(one).some(other => seen.has(other))) ??
+      equal.at(-1),
+  )
 }
 
 function differenceOf(own: ListedCover | undefined, row: ListedCover | undefined): Difference {
