@@ -36,6 +36,8 @@ const withoutSession: Readonly<Record<string, number>> = {
   // The link token in these requests is spent, and no session opens it again.
   'GET /register/link/:linktoken': 410,
   'POST /register/link/:linktoken': 410,
+  'GET /register/link/:linktoken/': 410,
+  'POST /register/link/:linktoken/': 410,
   'POST /embed/session': 401,
   // What is the same for everybody.
   'GET /embed/frame': 200,
