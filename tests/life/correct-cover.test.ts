@@ -10,7 +10,7 @@ import { type Correction, correctEnrolment } from '../../service/src/membership/
 import { refitCover } from '../../service/src/membership/rules/cover.ts'
 import { coversOf, withPendingCovers } from '../../service/src/membership/rules/covers.ts'
 import type { Dependant } from '../../service/src/membership/rules/dependant.ts'
-import { daysOf } from '../../service/src/membership/rules/family.ts'
+import { coveredNow, daysOf } from '../../service/src/membership/rules/family.ts'
 import { changesThePast, linesOf } from '../../service/src/membership/rules/history.ts'
 import type { Changed } from '../../service/src/membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../service/src/membership/rules/refusal.ts'
@@ -21,6 +21,7 @@ import {
   type User,
 } from '../../service/src/membership/rules/state.ts'
 import type { Terms } from '../../service/src/membership/rules/terms.ts'
+import { viewUser } from '../../service/src/membership/rules/view.ts'
 import { fileOf } from './catalogue.ts'
 import { familyCatalogue } from './family-catalogue.ts'
 
@@ -200,6 +201,25 @@ describe('a planned change of cover', () => {
   }
   const dropped = [['member ada', undefined]]
   const sentence = 'The planned change of whom dental covers is dropped.'
+
+  test.each([
+    ['before', '2026-11-25', [], []],
+    ['after', '2026-12-10', ['grace'], [['grace', '2026-12-10']]],
+  ])('covers those whose last day an operator set %s it no longer than that', (_, lastDay, then, days) => {
+    const grace = { name: 'dental', dependants: ['grace'] }
+    const corrected = accepted(correct(member(), 'grace', { lastDay })).user
+    const change = accepted(changeCoverOf(corrected, grace, now, terms))
+    expect(change.after.dependants).toEqual(then)
+    const plannedFirst = accepted(changeCoverOf(member(), grace, now, terms)).user
+    for (const user of [change.user, accepted(correct(plannedFirst, 'grace', { lastDay })).user]) {
+      expect(viewUser(user, terms, 'en').benefits[0]?.pendingcover?.dependants).toEqual(then)
+      const after = applyDueChanges(user, at('2026-12-02'), terms).at(-1)?.after ?? user
+      const people = coveredNow(held(after) as Enrolment).map(({ dependantId }) => dependantId)
+      expect(people).toEqual(then)
+      const open = daysIn(after).filter(([id]) => people.includes(id as string))
+      expect(open.map(([id, , last]) => [id, last])).toEqual(days)
+    }
+  })
 
   test('is dropped by a correction that ends the benefit before it, and is said once', () => {
     const over = move(planned(), { lastDay: '2026-11-18' })

@@ -6,7 +6,13 @@ import { reinstateAccount } from '../../service/src/accounts/reinstate.ts'
 import { changeCoverOf } from '../../service/src/benefits/cover.ts'
 import { enrolBenefitOf } from '../../service/src/benefits/single.ts'
 import { swapBenefitsOf } from '../../service/src/benefits/swap.ts'
-import { addDays, DAY_MS, dateAt, type Instant } from '../../service/src/calendar/calendar.ts'
+import {
+  addDays,
+  DAY_MS,
+  dateAt,
+  formatTimestamp,
+  type Instant,
+} from '../../service/src/calendar/calendar.ts'
 import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
 import {
   applyDueChanges,
@@ -163,6 +169,15 @@ class Life {
       expect(twice).toEqual([])
     }
     const shown = viewUser(this.user, this.terms, 'en').benefits
+    for (const { id, benefit, state, pendingCover, startsAt } of enrolments) {
+      if (!pendingCover) continue
+      // What is shown as planned comes true, if nothing else ends the benefit before.
+      const plan = shown.find(one => one.name === benefit && one.state === state)?.pendingcover
+      expect(plan?.effectiveattimestamp).toBe(formatTimestamp(Math.max(pendingCover.at, startsAt)))
+      if (state === 'actionrequired') continue
+      const then = heldEnrolment(this.later(Math.max(pendingCover.at, startsAt)), benefit)
+      if (then?.id === id) expect(idsOf(coveredNow(then))).toEqual([...(plan?.dependants ?? [])].sort())
+    }
     for (const held of enrolments.filter(isInForce)) {
       const people = coveredNow(held)
       const children = people.filter(({ relationship }) => relationship === 'child')
@@ -357,7 +372,8 @@ test('whatever is done in whatever order: nobody is covered twice or unnamed, th
     }),
     {
       numRuns: timesOf(150, 20_000),
-      // Found here: an own end before the boundary, and a pending change whose benefit begins on another day since.
+      // Found here: an own end before the boundary, a pending change whose benefit begins on another day since, and one that names
+      // somebody whose own end comes before it.
       examples: [
         [
           [[], [0]],
@@ -372,6 +388,13 @@ test('whatever is done in whatever order: nobody is covered twice or unnamed, th
             { do: 'cover', name: 'dental', who: [] },
             { do: 'move', nth: 0, first: 1 },
             { do: 'cover', name: 'dental', who: [] },
+          ],
+        ],
+        [
+          [[0, 7], []],
+          [
+            { do: 'moveDependant', nth: 1, which: 'lastDay', days: 0 },
+            { do: 'cover', name: 'dental', who: [7] },
           ],
         ],
       ],

@@ -1,7 +1,7 @@
 import { type Instant, lockedFrom } from '../calendar/calendar.ts'
 import type { Price } from '../catalogue/model.ts'
 import { cutoffHours, isBoundaryLocked, nextBoundary } from '../membership/rules/boundary.ts'
-import { isSameSet, openCover, withCover } from '../membership/rules/cover.ts'
+import { isSameSet, openCover, pendingPeople, withCover } from '../membership/rules/cover.ts'
 import { withEnrolment } from '../membership/rules/enrolments.ts'
 import {
   brokenRules,
@@ -68,43 +68,50 @@ export function changeCoverOf(
   const present = coveredNow(held).map(({ dependantId }) => dependantId)
   const wanted = dependants ?? present
   const isPresent = isSameSet(wanted, present)
+  const named = namedDependants(terms, wanted)
+  const planned = {
+    ...held,
+    pendingCover: {
+      at,
+      people: named.map(({ dependantid, relationship }) => ({ dependantId: dependantid, relationship })),
+    },
+  }
+  const stay = pendingPeople(planned).map(({ dependantId }) => dependantId)
   const effectiveAt = Math.max(at, now)
   const answer = {
     benefit: name,
     before: coverState(held, terms),
     // Who is covered now keeps an own end before that instant.
-    after: coverState(isPresent ? until(held, at) : withCover(until(held, at), wanted, at, terms), terms),
+    after: coverState(isPresent ? until(held, at) : withCover(until(held, at), stay, at, terms), terms),
     effectiveAt,
     lockedAt: canLock ? lockedFrom(at, cutoffHours(user, terms)) : effectiveAt,
   }
   // After a correction of the first day what is pending may be for another instant.
   const { pendingCover: pending } = held
-  const planned = pending?.people.map(({ dependantId }) => dependantId) ?? []
-  if (isPresent ? !pending : pending?.at === at && isSameSet(wanted, planned))
+  const before = pending?.people.map(({ dependantId }) => dependantId) ?? []
+  if (isPresent ? !pending : pending?.at === at && isSameSet(wanted, before))
     return { ...answer, user, events: [] }
   if (hasPendingCancel(user)) return refuse('cancel_pending')
   if (canLock && answer.lockedAt <= now) return refuse('change_locked')
-  const people = namedDependants(terms, wanted)
   if (!isPresent) {
     const end = Math.min(held.endsAt ?? NEVER, held.ownEnd?.at ?? NEVER)
     if (end <= at)
       return refuse('ineligible', [
         because('name', 'ends_before', 'name must be a benefit that does not end by then'),
       ])
-    const candidates = people.map(one => ({ ...one, isCovered: present.includes(one.dependantid) }))
+    const candidates = named
+      .filter(({ dependantid }) => stay.includes(dependantid))
+      .map(one => ({ ...one, isCovered: present.includes(one.dependantid) }))
     const broken = brokenRules(benefit, candidates, at, terms)
     const refused = refuseCover(broken, id => fieldOf(wanted.indexOf(id)))
     if (refused) return refused
   }
-  const pendingCover = isPresent
-    ? undefined
-    : {
-        at,
-        people: people.map(({ dependantid, relationship }) => ({ dependantId: dependantid, relationship })),
-      }
   return {
     ...answer,
-    user: withEnrolment({ ...user, updatedAt: now }, { ...held, pendingCover }),
+    user: withEnrolment(
+      { ...user, updatedAt: now },
+      isPresent ? { ...held, pendingCover: undefined } : planned,
+    ),
     events: [],
   }
 }

@@ -34,7 +34,7 @@ export function movableCovers(user: User): { readonly enrolment: Enrolment; read
 
 /**
  * Moves the first or the last day of a dependant within an enrolment, for an operator; the rules of cover are not asked. Who has a last
- * day is in no pending change of the benefit any more. One event, `benefit_enrollment_corrected`, tells the partner; the price follows.
+ * day before a pending change of the benefit is no part of that any more. One event, `benefit_enrollment_corrected`, tells the partner; the price follows.
  * Refuses with `bad_request`, and a reason in words, days outside the benefit's, a first day to come, two times at once, and no day at all.
  */
 export function correctCover(
@@ -87,13 +87,14 @@ export function correctCover(
     isOver: isVoid || (end !== undefined && end.at <= now),
   }
   const { pendingCover } = enrolment
+  const isOverBy = (at: Instant) => isEnded && endsAt !== undefined && endsAt <= at
   const changed = withEnrolment(
     { ...user, updatedAt: now },
     {
       ...enrolment,
       covered: enrolment.covered?.map(one => (one === wrong ? right : one)),
       pendingCover:
-        pendingCover && isEnded
+        pendingCover && isOverBy(Math.max(pendingCover.at, enrolment.startsAt))
           ? { ...pendingCover, people: pendingCover.people.filter(one => one.dependantId !== dependantId) }
           : pendingCover,
     },

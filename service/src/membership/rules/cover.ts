@@ -12,7 +12,16 @@ import {
   namedDependants,
   pricedTerms,
 } from './family.ts'
-import { type Covered, type Enrolment, isInForce, isLive, type Raised, raise, type User } from './state.ts'
+import {
+  type Covered,
+  type Enrolment,
+  isInForce,
+  isLive,
+  type PendingCover,
+  type Raised,
+  raise,
+  type User,
+} from './state.ts'
 import { openBenefit, type Terms } from './terms.ts'
 
 /**
@@ -81,14 +90,20 @@ export function applyCovers(user: User, at: Instant, terms: Terms): Changed {
     const { covered, pendingCover } = enrolment
     if ((!covered && !pendingCover) || !isLive(enrolment)) continue
     const isEnded = ({ isOver, end }: Covered) => !isOver && end !== undefined && end.at <= at
+    const people = pendingPeople(enrolment)
     const aged = covered?.some(isEnded)
-      ? { ...enrolment, covered: covered.map(one => (isEnded(one) ? { ...one, isOver: true } : one)) }
+      ? {
+          ...enrolment,
+          covered: covered.map(one => (isEnded(one) ? { ...one, isOver: true } : one)),
+          // Once it is over, their cover does not show any more that it was to end before the change.
+          ...(pendingCover && { pendingCover: { ...pendingCover, people } }),
+        }
       : enrolment
     const isDue = pendingCover !== undefined && pendingCover.at <= at && isInForce(enrolment)
     const after = isDue
       ? withCover(
           aged,
-          pendingCover.people.map(({ dependantId }) => dependantId),
+          people.map(({ dependantId }) => dependantId),
           at,
           terms,
         )
@@ -125,15 +140,14 @@ export function coverDueAt({ covered, pendingCover, state, startsAt }: Enrolment
   return due
 }
 
-/** Who will be covered by a pending change: without those whose time is over by then. */
-export function pendingPeople(
-  enrolment: Enrolment,
-): readonly Pick<Covered, 'dependantId' | 'relationship'>[] {
+/** Who will be covered by a pending change, for all who show or apply it: without those whose time is over by then. */
+export function pendingPeople(enrolment: Enrolment): PendingCover['people'] {
   const { pendingCover } = enrolment
   if (!pendingCover) return []
+  const at = Math.max(pendingCover.at, enrolment.startsAt)
   const ending = coveredNow(enrolment).filter(one => {
     const { endsAt } = daysOf(enrolment, one)
-    return endsAt !== undefined && endsAt <= pendingCover.at
+    return endsAt !== undefined && endsAt <= at
   })
   return pendingCover.people.filter(({ dependantId }) => !ending.some(one => one.dependantId === dependantId))
 }
