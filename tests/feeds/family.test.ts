@@ -1,5 +1,6 @@
 // @databases citus stock
 
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import type { PlainDate } from '../../service/src/calendar/calendar.ts'
@@ -216,6 +217,26 @@ describe('a feed about families', () => {
     await correct('wrong', { dependantId: child, isVoid: true })
     expect(await news()).toEqual([expect.stringContaining(`void wrong child Tim dental ${day(0)} `)])
     expect(await lines()).toEqual([])
+  })
+
+  test('takes a family back in an 834 with the level that was told of the member, and of nobody else', async () => {
+    const parties = { sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] }
+    const tiers = { me: 'EMP', mespouse: 'ESP', mechildren: 'ECH', family: 'FAM' }
+    const { run } = await stage.newFeed({
+      ...{ benefits: ['dental', 'solo'], format: 'x12834', columns: undefined, answers: undefined },
+      x12834: { ...parties, lines: { dental: 'DEN', solo: 'VIS' }, tiers },
+    })
+    await create('back', covered(grace, 'dental'))
+    await partner.client.enrolBenefit({ userid: 'back', name: 'solo' })
+    const { serviceid } = await partner.client.getUser({ userid: 'back' })
+    const coverages = async () => {
+      const { file = '' } = await run()
+      const loops = (await readFile(file, 'latin1')).split('INS*').filter(loop => loop.includes(serviceid))
+      return loops.map(loop => loop.split('~\n').find(segment => segment.startsWith('HD')))
+    }
+    expect(await coverages()).toEqual(['HD*021**DEN**ESP', 'HD*021**VIS**IND', 'HD*021**DEN**ESP'])
+    await partner.client.cancelUser({ userid: 'back', effective: 'immediate' })
+    expect(await coverages()).toEqual(['HD*002**DEN**ESP', 'HD*002**VIS**IND', 'HD*002**DEN'])
   })
 
   test('keeps apart what is answered of a dependant, who has no number of their own, and of the member', async () => {

@@ -130,9 +130,15 @@ export function openLineReader(feed: Feed): LineReader {
     },
     values(subject, said) {
       const of = detailed(subject, said)
-      const own = valuesOfLine(subject, said)
+      const own: Readonly<Record<ValueName, string | undefined>> = {
+        ...valuesOfLine(subject, said),
+        ...(!said.truth && { tier: tierTaken(of, said) }),
+      }
       const values: Record<ValueName, string> = {}
-      for (const name of names) values[name] = own[name] ?? detailOf(name, of)
+      for (const name of names) {
+        const value = Object.hasOwn(own, name) ? own[name] : detailOf(name, of)
+        if (value !== undefined) values[name] = value
+      }
       return values
     },
   }
@@ -151,6 +157,15 @@ function valuesOfLine(subject: Subject, said: Said): LineValues {
     endson: endsOn ?? '',
     effectiveon: changesOn ?? effectiveOn({ action, startsOn, endsOn }, subject.today),
   }
+}
+
+/**
+ * The tier of a cover that is taken back: that which was told of the member, `''` where there are none; `undefined`: nobody knows it
+ * any more, as of a dependant.
+ */
+function tierTaken({ subject, today }: Detailed, { step }: Said): string | undefined {
+  if (subject.dependant) return undefined
+  return step?.tier ?? (today?.tiers ? undefined : '')
 }
 
 /** The day from which a line counts: the last day for an end, today for details, else the first day of cover. */
