@@ -46,6 +46,11 @@ export const CSV_DEFAULTS: CsvForm = {
   trailer: false,
 }
 
+/** Whether a form of dates has year, month and day, so that a date can be read from it. */
+export function isWholeDate(form: string): boolean {
+  return ['YY', 'MM', 'DD'].every(part => form.includes(part))
+}
+
 /** The character between two cells of a feed's files. */
 export function delimiterOf({ csv }: Feed): string {
   const { delimiter } = { ...CSV_DEFAULTS, ...csv }

@@ -48,3 +48,28 @@ test('an 834 feed is refused where a party would break the envelope, whose place
     expect.stringMatching(/^"12~3" .* without \* ~ : and \^/),
   ])
 })
+
+test('a feed is refused whose file would lack a value, a part of a date, or could not be read', () => {
+  const problemsOf = (more: object) => {
+    const columns = ['FIRST', 'LAST'].map(name => ({ name, value: 'lastname' }))
+    const feed = { feed: 'seaview', insurer: 'seaview', benefits: ['constructor'], format: 'json', columns }
+    const parsed = parseFeeds(JSON.stringify({ schema: 1, feeds: [{ ...feed, ...more }] }), undefined)
+    return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path} ${message}`)
+  }
+  const columns = ['LAST', 'LAST'].map(name => ({ name, value: 'lastname' }))
+  expect(problemsOf({ columns })).toEqual([expect.stringMatching(/columns\[1\].*LAST.*give it another name/)])
+  expect(problemsOf({ columns, format: 'csv' })).toEqual([])
+  expect(problemsOf({ format: 'csv', csv: { delimiter: '"' } })).toEqual([
+    expect.stringMatching(/csv\.delimiter.*write one character such as ";"/),
+  ])
+  for (const dates of ['DD.MM', 'MM/YYYY', 'YYDD'])
+    expect(problemsOf({ csv: { dates } })).toEqual([
+      expect.stringMatching(/csv\.dates.*write it with YYYY or YY, MM and DD/),
+    ])
+  expect(problemsOf({ csv: { dates: 'DD.MM.YY' } })).toEqual([])
+  const parties = { sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] }
+  const x12834 = { ...parties, lines: { dental: 'DEN' } }
+  expect(problemsOf({ format: 'x12834', columns: undefined, x12834 })).toEqual([
+    expect.stringMatching(/benefits\[0\] the 834 guide has no insurance line for constructor/),
+  ])
+})

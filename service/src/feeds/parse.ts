@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/model.ts'
 import { openYaml } from '../catalogue/open-yaml.ts'
 import type { Problem } from '../catalogue/problem.ts'
 import type { YamlValue } from '../catalogue/yaml-value.ts'
-import { type Column, type Feed, type FeedDocument, LINE_VALUES, type X12Form } from './feed.ts'
+import { type Column, type Feed, type FeedDocument, isWholeDate, LINE_VALUES, type X12Form } from './feed.ts'
 import { FEED_SCHEMA } from './schema.ts'
 
 /** The feeds of a file, or all its problems from top to bottom. */
@@ -103,12 +103,15 @@ function checkBenefit(
 }
 
 function checkForms(feed: Feed, at: string, refuse: Refuse): void {
-  const { format, columns, every, benefits, x12834, answers, list } = feed
+  const { format, columns, csv, every, benefits, x12834, answers, list } = feed
   if (every && !isZone(every.timezone))
     refuse(`${at}/every/timezone`, `"${every.timezone}" is no time zone; write one such as America/New_York`)
+  if (csv?.dates !== undefined && !isWholeDate(csv.dates))
+    refuse(`${at}/csv/dates`, `"${csv.dates}" is no whole date; write it with YYYY or YY, MM and DD`)
   if (format !== 'x12834') {
     if (!columns) refuse(at, `columns is missing; a feed of format ${format} needs them`)
     for (const [nth, column] of (columns ?? []).entries()) checkColumn(column, `${at}/columns/${nth}`, refuse)
+    if (format === 'json') checkNames(columns ?? [], `${at}/columns`, refuse)
   } else if (!x12834) refuse(at, 'x12834 is missing; add sender, receiver, sponsor and lines')
   else {
     for (const party of ['sponsor', 'receiver'] as const)
@@ -119,7 +122,7 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
         )
     checkParties(x12834, `${at}/x12834`, refuse)
     for (const [nth, benefit] of benefits.entries()) {
-      const line = x12834.lines[benefit]
+      const line = Object.hasOwn(x12834.lines, benefit) ? x12834.lines[benefit] : undefined
       if (line === undefined || !LINE_CODES.has(line))
         refuse(
           `${at}/benefits/${nth}`,
@@ -168,10 +171,21 @@ export function familyProblems(
       const message = `${benefit} covers families, and the feed ${feed} does not say whom a line is about; add { name: WHO, value: who } to its columns`
       return isSaid ? [] : [{ benefit, message }]
     }
-    const missing = tiers.filter(tier => !x12834?.tiers?.[tier])
+    const missing = tiers.filter(tier => !Object.hasOwn(x12834?.tiers ?? {}, tier))
     const message = `the feed ${feed} has no coverage level for ${missing.join(', ')} of ${benefit}; write one such as EMP, ESP, ECH or FAM for each tier under x12834.tiers`
     return missing.length === 0 ? [] : [{ benefit, message }]
   })
+}
+
+/** An object has one member of a name; in CSV insurers may want the same name twice, as of empty columns. */
+function checkNames(columns: readonly Column[], at: string, refuse: Refuse): void {
+  const names = columns.map(({ name }) => name)
+  for (const [nth, name] of names.entries())
+    if (names.indexOf(name) < nth)
+      refuse(
+        `${at}/${nth}/name`,
+        `${name} is the name of an earlier column, which it would replace; give it another name`,
+      )
 }
 
 const dateValues = ['dob', 'startson', 'endson', 'effectiveon']

@@ -4,7 +4,7 @@ import { isUuid } from '../vault/uuid.ts'
 import { readTable } from './answers-csv.ts'
 import { isX12 } from './answers-x12.ts'
 import { type ListedCover, SOME_DEPENDANT } from './compare-list.ts'
-import { CSV_DEFAULTS, delimiterOf, type Feed } from './feed.ts'
+import { CSV_DEFAULTS, delimiterOf, type Feed, isWholeDate } from './feed.ts'
 import { readX12List } from './read-x12-list.ts'
 
 /**
@@ -21,7 +21,9 @@ export function readInsurerList(text: string, feed: Feed, today: PlainDate): Lis
   const codes = columns.find(({ value }) => value === 'benefit')?.codes ?? {}
   const benefitOf = new Map(Object.entries(codes).map(([benefit, code]) => [code, benefit]))
   const formOf = (name: string) =>
-    columns.find(({ value }) => value === name)?.form ?? csv?.dates ?? CSV_DEFAULTS.dates
+    columns.find(({ value, form = '' }) => value === name && isWholeDate(form))?.form ??
+    csv?.dates ??
+    CSV_DEFAULTS.dates
   return readTable(text, list.columns, delimiterOf(feed)).map(({ at, cell }) => {
     const date = (name: string, latest?: PlainDate) =>
       readDate(cell(name).trim(), {

@@ -93,7 +93,7 @@ export const feed = group(
       {},
       {
         header: yesOrNo,
-        delimiter: coded(/^([ -~]|tab)$/, 'is no delimiter; write one character such as ";", or tab'),
+        delimiter: coded(/^([ !#-~]|tab)$/, 'is no delimiter; write one character such as ";", or tab'),
         quote: oneOf(['needed', 'all']),
         dates: dateForm,
         encoding: oneOf(['utf-8', 'iso-8859-1', 'ascii']),
