@@ -4,8 +4,9 @@ import { type Imported, importMember } from '../../service/src/imports/import-me
 import { readMember } from '../../service/src/imports/read-member.ts'
 import type { CommandContext, Decided, Member } from '../../service/src/membership/command.ts'
 import { applyDueChanges } from '../../service/src/membership/rules/apply-due.ts'
+import { coversOfDependant } from '../../service/src/membership/rules/cover.ts'
 import { coversOf, withPendingCovers } from '../../service/src/membership/rules/covers.ts'
-import { coveredNow, coversOfDependant, daysOf } from '../../service/src/membership/rules/family.ts'
+import { coveredNow, daysOf } from '../../service/src/membership/rules/family.ts'
 import type { Person } from '../../service/src/membership/rules/person.ts'
 import { isRefusal } from '../../service/src/membership/rules/refusal.ts'
 import { newUser, type User } from '../../service/src/membership/rules/state.ts'
@@ -104,16 +105,16 @@ test.each(['2024-06-01', '2026-11-10'])(
     const { user, documents } = decided?.change ?? {}
     if (!user) throw new Error('nobody moved in')
     const profile = documents?.profile as Person
-    const [wife = ''] = profile.dependants?.map(({ dependantid }) => dependantid) ?? []
+    const [wife] = profile.dependants ?? []
+    if (!wife) throw new Error('no dependants')
     const nameOf = ({ relationship }: { relationship: string }) => relationship
     const covers = (of: User) => of.enrolments.flatMap(one => coveredNow(one).map(nameOf))
     expect(covers(user)).toEqual(['child'])
     const startsAt = Date.parse('2026-12-01T05:00:00Z')
-    expect(coversOfDependant(user, wife)).toMatchObject([{ state: 'scheduled', startsAt }])
     const terms = termsOf(profile)
-    expect(coversOf(withPendingCovers(user, terms), 'hospital', terms.zone, wife)).toMatchObject([
-      { startsOn: december },
-    ])
+    expect(coversOfDependant(user, wife, terms)).toMatchObject([{ state: 'scheduled', startsAt }])
+    const covered = coversOf(withPendingCovers(user, terms), 'hospital', terms.zone, wife.dependantid)
+    expect(covered).toMatchObject([{ startsOn: december }])
     const changes = applyDueChanges(user, startsAt, terms)
     expect(changes.at(-1)?.events.map(({ eventname }) => eventname)).toEqual(['benefit_cover_changed'])
     const after = changes.at(-1)?.after ?? user

@@ -281,6 +281,15 @@ describe('a child', () => {
     ])
   })
 
+  test('is told ahead, while its cover is planned, until when that lasts', async () => {
+    const [first = ''] = await createWith([bob])
+    await cover('dental', [first])
+    const planned = (await list())[0]?.benefits
+    expect(planned).toMatchObject([{ startsattimestamp: november, endsattimestamp: january }])
+    await partner.to('2026-11-02T12:00')
+    expect((await list())[0]?.benefits).toMatchObject([{ endsattimestamp: january }])
+  })
+
   test('born on February 29 reaches the age as the member does: on March 1', async () => {
     await partner.lateTo('2025-10-20T12:00').catch(() => undefined)
     await createWith([ofDental({ ...ada, dob: '2004-02-29' })])

@@ -6,7 +6,7 @@ import type { Reader } from '../membership/reading/reader.ts'
 import { type AccountCommands, accepted } from '../membership/requests/account-command.ts'
 import { refuseBirthDates } from '../membership/requests/given.ts'
 import { activeAccountOf } from '../membership/rules/account.ts'
-import { coversOfDependant } from '../membership/rules/family.ts'
+import { coversOfDependant } from '../membership/rules/cover.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import { setDependantsOf } from './dependants.ts'
@@ -23,7 +23,7 @@ export function dependantHandlers(context: {
   const get: Handler<typeof getDependants, Caller> = async request => {
     const { partner } = request.caller
     const { userid } = request.body
-    const { user } = accepted(activeAccountOf(await reader.read(partner, userid)), request)
+    const { user, terms } = accepted(activeAccountOf(await reader.read(partner, userid)), request)
     const people = await reader.documents(partner, user)
     noteRead(trail, 'getDependants', request, user.serviceId)
     return {
@@ -32,7 +32,7 @@ export function dependantHandlers(context: {
       dependants: (people.get('profile')?.dependants ?? []).map(({ gender = '', ...one }) => ({
         ...one,
         gender,
-        benefits: coversOfDependant(user, one.dependantid).map(({ benefit, state, startsAt, endsAt }) => ({
+        benefits: coversOfDependant(user, one, terms).map(({ benefit, state, startsAt, endsAt }) => ({
           name: benefit,
           state,
           startsattimestamp: formatTimestamp(startsAt),

@@ -1,14 +1,13 @@
 import type { BodyOf, setDependants } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit } from '../catalogue/model.ts'
-import { openCover, pendingPeople } from '../membership/rules/cover.ts'
+import { coversAhead, openCover, pendingPeople } from '../membership/rules/cover.ts'
 import type { Dependant } from '../membership/rules/dependant.ts'
 import {
   ageEndOf,
   brokenRules,
   type CoverRule,
   coveredNow,
-  coversAhead,
   daysOf,
   pricedTerms,
   refuseCover,
@@ -43,7 +42,7 @@ export function setDependantsOf(
   if (JSON.stringify(dependants) === JSON.stringify(before)) return { user, events: [], dependants }
   const leftOut = before
     .filter(one => !dependants.some(({ dependantid }) => dependantid === one.dependantid))
-    .filter(({ dependantid }) => coversAhead(user, dependantid))
+    .filter(one => coversAhead(user, one, terms))
   if (leftOut.length > 0)
     return refuse(
       'dependant_covered',

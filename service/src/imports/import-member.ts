@@ -13,12 +13,12 @@ import { type Benefit, type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate, refuseBirthDates, refusePartnerName } from '../membership/requests/given.ts'
+import { coversOfDependant } from '../membership/rules/cover.ts'
 import { coversOf, personsOf, withPendingCovers } from '../membership/rules/covers.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
 import {
   ageEndOf,
   coveredFrom,
-  coversOfDependant,
   brokenRules as judgeFamily,
   namedDependants,
   refuseCover,
@@ -114,6 +114,7 @@ export function importMember(
     const field = differenceOf(current, made, {
       before: stored?.person('profile') ?? {},
       after: person,
+      terms,
     })
     return { answer: () => (field === undefined ? { is: 'equal' } : { is: 'different', field }) }
   }
@@ -329,13 +330,13 @@ function coveredOf(
 function differenceOf(
   current: User,
   made: User,
-  { before, after }: { readonly before: Person; readonly after: Person },
+  { before, after, terms }: { readonly before: Person; readonly after: Person; readonly terms: Terms },
 ): string | undefined {
   if (current.status !== 'active') return 'userid'
   // Facts of which an update removed the last are kept as an empty object. Dependants are compared below.
   const plain = ({ dependants: _, moredetails = {}, ...rest }: Person) => ({ ...rest, moredetails })
   if (!isDeepStrictEqual(plain(before), plain(after))) return 'person'
-  if (!isDeepStrictEqual(familyIn(current, before), familyIn(made, after))) return 'dependants'
+  if (!isDeepStrictEqual(familyIn(current, before, terms), familyIn(made, after, terms))) return 'dependants'
   if (current.offer?.name !== made.offer?.name) return 'offername'
   if (current.offer?.since !== made.offer?.since) return 'offersince'
   const covers = ({ enrolments }: User) =>
@@ -353,11 +354,11 @@ function differenceOf(
 }
 
 /** The dependants and what covers each or will, without the ids, which are new at each reading of a file. */
-function familyIn(user: User, { dependants = [] }: Person): object[] {
+function familyIn(user: User, { dependants = [] }: Person, terms: Terms): object[] {
   const held = { ...user, enrolments: user.enrolments.filter(isHeld) }
-  return dependants.map(({ dependantid, ...one }) => ({
-    ...one,
-    covers: coversOfDependant(held, dependantid)
+  return dependants.map(one => ({
+    ...{ ...one, dependantid: '' },
+    covers: coversOfDependant(held, one, terms)
       .map(({ benefit, startsAt }) => `${benefit}@${startsAt}`)
       .sort(),
   }))

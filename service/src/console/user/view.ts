@@ -5,8 +5,8 @@ import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { OpenLine } from '../../membership/records/insurer-lines.ts'
 import type { RefusedCreate } from '../../membership/records/refused-creates.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
+import { coversOfDependant } from '../../membership/rules/cover.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
-import { coversOfDependant } from '../../membership/rules/family.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { hasPendingCancel, isKnown, type User } from '../../membership/rules/state.ts'
 import { missingOf } from '../../membership/rules/view.ts'
@@ -245,8 +245,9 @@ export function personPart(visit: OperatorVisit, { details, isPersonShown }: Sho
 
 /** The person's dependants by name, each with the benefits that cover them now or from their start on. */
 function familyFacts({ user, terms }: UserDetails, { dependants = [] }: Person): (readonly [string, Slot])[] {
-  return dependants.map(({ dependantid, relationship, firstname, lastname, dob }) => {
-    const covers = coversOfDependant(user, dependantid).map(({ benefit }) =>
+  return dependants.map(one => {
+    const { dependantid, relationship, firstname, lastname, dob } = one
+    const covers = coversOfDependant(user, one, terms).map(({ benefit }) =>
       benefitName({ user, terms }, benefit),
     )
     const facts = [`${firstname} ${lastname}`, `born ${dob}`, `id …${dependantid.slice(-4)}`]

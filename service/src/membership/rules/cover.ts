@@ -1,6 +1,7 @@
 /** Who an enrolment covers from an instant on (contract §19): a change of it, and ends by age; `family.ts` has the rules of cover. */
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
+import type { Dependant } from './dependant.ts'
 import { withEnrolment } from './enrolments.ts'
 import {
   ageEndOf,
@@ -8,6 +9,7 @@ import {
   correctedCoverEnd,
   coveredFrom,
   coveredNow,
+  type Days,
   daysOf,
   namedDependants,
   pricedTerms,
@@ -151,6 +153,46 @@ export function pendingPeople(enrolment: Enrolment): PendingCover['people'] {
   })
   return pendingCover.people.filter(({ dependantId }) => !ending.some(one => one.dependantId === dependantId))
 }
+
+/** Whether a dependant is covered, or will be by a change that is still to come. */
+export function coversAhead(user: User, dependant: Dependant, terms: Terms): boolean {
+  const { dependantid } = dependant
+  const isSwappedIn = user.swap?.pairs.some(({ covered }) => covered?.includes(dependantid)) ?? false
+  return isSwappedIn || coversOfDependant(user, dependant, terms).length > 0
+}
+
+/** One benefit in which a dependant is or will be covered. */
+export type DependantCover = Days & {
+  readonly benefit: string
+  readonly state: 'scheduled' | 'covered' | 'endscheduled'
+}
+
+/**
+ * The benefits in which a dependant is or will be covered, with what a pending change of cover brings or ends, and the end by age of
+ * those whom it brings.
+ */
+export function coversOfDependant(user: User, dependant: Dependant, terms: Terms): DependantCover[] {
+  const { dependantid: dependantId } = dependant
+  return user.enrolments.filter(isLive).flatMap((enrolment): DependantCover[] => {
+    const { benefit, pendingCover } = enrolment
+    const at = pendingCover && Math.max(pendingCover.at, enrolment.startsAt)
+    const stays = pendingCover?.people.some(one => one.dependantId === dependantId) ?? true
+    const now = coveredNow(enrolment).find(one => one.dependantId === dependantId)
+    if (!now) {
+      const open = openCover(enrolment, terms)
+      if (at === undefined || !stays || !open) return []
+      return coveredFrom(open, [dependant], { startsAt: at, isLater: true, terms }).map(one => ({
+        ...{ benefit, state: 'scheduled', ...daysOf(enrolment, one) },
+      }))
+    }
+    const { startsAt, endsAt: dated } = daysOf(enrolment, now)
+    const endsAt = stays ? dated : Math.min(at ?? NEVER, dated ?? NEVER)
+    if (!isInForce(enrolment)) return [{ benefit, state: 'scheduled', startsAt, endsAt }]
+    return [{ benefit, state: endsAt === undefined ? 'covered' : 'endscheduled', startsAt, endsAt }]
+  })
+}
+
+const NEVER: Instant = Number.POSITIVE_INFINITY
 
 /**
  * The enrolment that begins later than was planned, without the children who have grown too old by its first day and those whom an

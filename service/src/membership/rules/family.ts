@@ -7,10 +7,11 @@ import type { Benefit, Relationship } from '../../catalogue/model.ts'
 import { type TierWorth, tierFor, worthOf } from '../../catalogue/tiers.ts'
 import type { Dependant } from './dependant.ts'
 import { because, type Refusal, type RefusalReason, refuse } from './refusal.ts'
-import { type Covered, type Enrolment, hasLength, isInForce, isLive, type User } from './state.ts'
+import { type Covered, type Enrolment, hasLength } from './state.ts'
 import type { Terms } from './terms.ts'
 
-type Days = { readonly startsAt: Instant; readonly endsAt: Instant | undefined }
+/** The days of a dependant in a benefit. */
+export type Days = { readonly startsAt: Instant; readonly endsAt: Instant | undefined }
 
 /** The days of a dependant's cover: those of the enrolment but for an own start and an own end. Without length: never covered. */
 export function daysOf(enrolment: Enrolment, { startsAt: ownStart, end }: Covered): Days {
@@ -200,38 +201,6 @@ export function refuseUnknownDependants(
   )
   return reasons.length > 0 ? refuse('dependant_unknown', reasons) : undefined
 }
-
-/** Whether a dependant is covered, or will be by a change that is still to come. */
-export function coversAhead(user: User, dependantId: string): boolean {
-  const isSwappedIn = user.swap?.pairs.some(({ covered }) => covered?.includes(dependantId)) ?? false
-  return isSwappedIn || coversOfDependant(user, dependantId).length > 0
-}
-
-/** One benefit in which a dependant is or will be covered. */
-export type DependantCover = Days & {
-  readonly benefit: string
-  readonly state: 'scheduled' | 'covered' | 'endscheduled'
-}
-
-/** The benefits in which a dependant is or will be covered, with what a pending change of cover brings or ends. */
-export function coversOfDependant(user: User, dependantId: string): DependantCover[] {
-  return user.enrolments.filter(isLive).flatMap((enrolment): DependantCover[] => {
-    const { benefit, pendingCover } = enrolment
-    const at = pendingCover && Math.max(pendingCover.at, enrolment.startsAt)
-    const stays = pendingCover?.people.some(one => one.dependantId === dependantId) ?? true
-    const now = coveredNow(enrolment).find(one => one.dependantId === dependantId)
-    if (!now)
-      return pendingCover && at !== undefined && stays
-        ? [{ benefit, state: 'scheduled', startsAt: at, endsAt: enrolment.endsAt }]
-        : []
-    const { startsAt, endsAt: dated } = daysOf(enrolment, now)
-    const endsAt = stays ? dated : Math.min(at ?? NEVER, dated ?? NEVER)
-    if (!isInForce(enrolment)) return [{ benefit, state: 'scheduled', startsAt, endsAt }]
-    return [{ benefit, state: endsAt === undefined ? 'covered' : 'endscheduled', startsAt, endsAt }]
-  })
-}
-
-const NEVER: Instant = Number.POSITIVE_INFINITY
 
 /** The name of the tier of a benefit for these people; `undefined` for a benefit without tiers. */
 export function tierName(benefit: Benefit | undefined, who: Iterable<Relationship>): string | undefined {
