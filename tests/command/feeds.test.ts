@@ -88,7 +88,7 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
   checkLogs(logs + JSON.stringify(service.logged))
 })
 
-test('a run that is held takes no answers', async () => {
+test('a run that is held takes no answers, and no pipe gets an empty file without a word', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'feeds-'))
   const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
   const place = { cwd: folder, env: { ...env, ENROLMENT_FEEDS: folder } }
@@ -99,10 +99,20 @@ test('a run that is held takes no answers', async () => {
   await writeFile(join(folder, 'feeds.yaml'), held)
   await run(['feed', 'publish', 'feeds.yaml'], place)
   await run(['feed', 'run', 'seaview'], place)
+  const empty = await run(['feed', 'run', 'seaview', '--stdout'], place)
+  expect(empty).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('has no lines') })
   await client.eraseUser({ userid: 'erased' })
   const made = JSON.parse((await run(['feed', 'run', 'seaview', '--json'], place)).stdout)
   expect(made).toMatchObject({ status: 'held' })
   await writeFile(join(folder, 'answers.csv'), 'LINE,STATUS,MESSAGE,CERT\n1,OK,,\n')
   const answered = ['feed', 'answer', 'seaview', 'answers.csv', '--run', String(made.run)]
   expect(await runRefused(answered, place)).toMatch(/is held and was not taken.*Name a run that was taken/)
+  expect(await runRefused(['feed', 'run', 'seaview', '--stdout'], place)).toMatch(
+    /is held: nothing of it is sent/,
+  )
+  for (const words of [
+    ['feed', 'run', 'seaview'],
+    ['feed', 'resend', 'seaview', '1'],
+  ])
+    expect(await runRefused([...words, '--stdout', '--json'], place)).toMatch(/--stdout or --json, not both/)
 })

@@ -111,8 +111,7 @@ const run: Command = {
     stdout: flag('write the file to standard output instead of into the folder ENROLMENT_FEEDS'),
   },
   run: input => {
-    if (input.flag('stdout') && input.flag('json'))
-      throw new UsageError('Give --stdout or --json, not both; see --help.')
+    checkOutput(input)
     return inWorkspace(input, async workspace => {
       const [name = ''] = input.positionals
       const context = runContext(workspace)
@@ -127,8 +126,14 @@ const run: Command = {
       }
       const asked = { by: systemUser(), full, write }
       const { run: done, file } = await runFeed(context, name, { asked, places: placesOf(workspace) })
+      if (write && done.status === 'held')
+        throw new OperatorError(
+          `Run ${done.run} of ${name} is held: nothing of it is sent until a second person lets it go at the console, on the page of the feed.`,
+        )
       const view = viewRun(done, file)
       if (!write) input.print(view, [lineOfRun(view), ...(file === undefined ? [] : [file])])
+      else if (done.lines === 0)
+        process.stderr.write(`Run ${done.run} of ${name} has no lines, and so no file.\n`)
     })
   },
 }
@@ -161,8 +166,9 @@ const resend: Command = {
   arguments: ['FEED', 'RUN'],
   summary: 'Make the file of an earlier run again, with the same bytes, where it was.',
   options: { stdout: flag('write it to standard output instead') },
-  run: input =>
-    inWorkspace(input, async workspace => {
+  run: input => {
+    checkOutput(input)
+    return inWorkspace(input, async workspace => {
       const { database, begin } = workspace
       const { folder } = placesOf(workspace)
       const sent = await requireRun(database, input)
@@ -185,7 +191,8 @@ const resend: Command = {
       if (isOut) {
         if (erased) process.stderr.write(`${erased}\n`)
       } else input.print(view, [lineOfRun(view), path ?? '', ...(erased ? [erased] : [])])
-    }),
+    })
+  },
 }
 
 /** The commands about feeds. */
@@ -200,6 +207,12 @@ export const feedCommands: readonly Command[] = [
   answer,
   compare,
 ]
+
+/** A file and an object cannot share standard output. */
+function checkOutput(input: Input): void {
+  if (input.flag('stdout') && input.flag('json'))
+    throw new UsageError('Give --stdout or --json, not both; see --help.')
+}
 
 async function requireRun(db: Executor, input: Input): Promise<Run> {
   const [feed = '', number] = input.positionals
