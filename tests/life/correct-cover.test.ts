@@ -221,6 +221,15 @@ describe('a planned change of cover', () => {
     }
   })
 
+  test('is not told as changed when somebody leaves whom it was to leave out', () => {
+    const grace = { name: 'dental', dependants: ['grace'] }
+    const corrected = accepted(correct(member(), 'grace', { lastDay: '2026-11-25' })).user
+    const { user } = accepted(changeCoverOf(corrected, grace, now, terms))
+    const [left] = applyDueChanges(user, at('2026-11-27'), terms)
+    const lines = left ? linesOf(left, 'schedule', 'due') : []
+    expect(tell({ lines }, { user, terms }, true)).toEqual(['dental no longer covers the spouse …race.'])
+  })
+
   test('is dropped by a correction that ends the benefit before it, and is said once', () => {
     const over = move(planned(), { lastDay: '2026-11-18' })
     expect(over).toMatchObject({ dental: { state: 'ended' }, drops: dropped })

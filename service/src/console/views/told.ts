@@ -177,12 +177,13 @@ function ofMembership(
       return [isStart ? `${covers} from ${day}.` : `The last day on which ${covers}: ${day}.`]
     }
     case 'pending cover':
-      if (move.to !== undefined)
-        return [`From the next period ${benefitName(of, move.benefit)} covers others.`]
-      // What fell due has taken effect, and is told by those who come and go.
-      return move.why === 'due'
-        ? []
-        : [`The planned change of whom ${benefitName(of, move.benefit)} covers is dropped.`]
+      // What falls due is told by those who come and go.
+      if (move.why === 'due') return []
+      return [
+        move.to === undefined
+          ? `The planned change of whom ${benefitName(of, move.benefit)} covers is dropped.`
+          : `From the next period ${benefitName(of, move.benefit)} covers others.`,
+      ]
     case 'consent':
       return [`The consent to ${benefitName(of, move.name)} is on record.`]
     default:
