@@ -33,7 +33,12 @@ const person = (dependantid: string, relationship: Dependant['relationship'], do
   ...{ dependantid, relationship, dob: dob as Dependant['dob'] },
   ...{ firstname: 'F', lastname: 'L' },
 })
-const family = [person('grace', 'spouse', '1988-02-29'), person('ada', 'child', '2019-05-04')]
+const family = [
+  person('grace', 'spouse', '1988-02-29'),
+  person('ada', 'child', '2019-05-04'),
+  // Reaches the age limit of dental on November 30, 2026.
+  person('bob', 'child', '2000-11-30'),
+]
 let ids = 0
 const terms: Terms = {
   zone,
@@ -259,5 +264,14 @@ describe('a planned change of cover', () => {
       '2026-12-01',
       '2026-12-01',
     ])
+  })
+
+  test('for the start of a benefit loses a child who is too old by the start that a correction gives', () => {
+    const wait = move(member(), { firstDay: '2026-11-28' }).after
+    const both = { name: 'dental', dependants: ['grace', 'bob'] }
+    const user = accepted(changeCoverOf(wait, both, now, terms)).user
+    const moved = move(user, { firstDay: '2026-12-01' })
+    expect(moved).toMatchObject({ drops: [['member grace bob', 'member grace']] })
+    expect(move(user, { firstDay: '2026-11-29' }).drops).toEqual([])
   })
 })

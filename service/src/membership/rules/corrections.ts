@@ -1,7 +1,9 @@
 import { addDays, type Instant, type PlainDate, startOfDate, YEAR_MS } from '../../calendar/calendar.ts'
 import { afterChange } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
+import { withCover } from './cover.ts'
 import { endByCorrection, replacedBy, withEnrolment, withOwnEnd } from './enrolments.ts'
+import { coveredNow } from './family.ts'
 import type { Changed } from './intents.ts'
 import { because, type Refusal, refuse } from './refusal.ts'
 import { type Enrolment, isActive, isHeld, isInForce, raise, type User } from './state.ts'
@@ -128,15 +130,27 @@ function moved(
   }
 }
 
-/** The planned change of cover of an enrolment whose start moves: what was planned for the start goes with it, while that is to come. */
+/**
+ * The planned change of cover of an enrolment whose start moves: what was planned for the start goes with it, while that is to come,
+ * without the children who have grown too old by then.
+ */
 function movedPlan(
   user: User,
-  { pendingCover, startsAt: was }: Enrolment,
+  wrong: Enrolment,
   startsAt: Instant,
   { now, terms }: RulesNow,
 ): Enrolment['pendingCover'] {
-  if (!pendingCover || pendingCover.at > was) return pendingCover
-  return { ...pendingCover, at: startsAt > now ? startsAt : nextBoundary(user, now, terms) }
+  const { pendingCover } = wrong
+  if (!pendingCover || pendingCover.at > wrong.startsAt) return pendingCover
+  const at = startsAt > now ? startsAt : nextBoundary(user, now, terms)
+  const ids = pendingCover.people.map(({ dependantId }) => dependantId)
+  const then = coveredNow(withCover({ ...wrong, startsAt }, ids, at, terms))
+  return {
+    at,
+    people: pendingCover.people.filter(one =>
+      then.some(({ dependantId }) => dependantId === one.dependantId),
+    ),
+  }
 }
 
 function refusedStart(
