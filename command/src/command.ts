@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from './command-error.ts'
-import { writeAnswer } from './standard-streams.ts'
+import { printable, writeAnswer } from './standard-streams.ts'
 
 /** One option of a command. */
 export type Option = {
@@ -98,7 +98,7 @@ export function readInput(
     print: (data, lines) => {
       // An empty list looks like a command that did nothing.
       const text = lines.length > 0 ? lines.join('\n') : 'None.'
-      writeAnswer(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`)
+      writeAnswer(`${printable(isJson ? JSON.stringify(data) : text)}\n`)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Belonging, type Command, helpOf, type Input, readInput, usageOf } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
-import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './standard-streams.ts'
+import { bearClosedStreams, checkAnswerWritten, printable, writeAnswer } from './standard-streams.ts'
 
 /** Commands by their first words; only the called group is loaded, because most commands need little of a program. */
 export type CommandGroup = {
@@ -45,7 +45,7 @@ export async function runProgram(
       error instanceof CommandError
         ? { text: error.message, code: error instanceof UsageError ? 2 : 1 }
         : await program.failed(error)
-    process.stderr.write(`${text}\n`)
+    process.stderr.write(`${printable(text)}\n`)
     return code
   }
 }

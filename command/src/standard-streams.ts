@@ -19,6 +19,19 @@ export function writeAnswer(text: string): void {
   })
 }
 
+/**
+ * A text in which characters that could steer a terminal, hide or reorder what it shows are escaped as in JSON: much of what a
+ * command tells was written by others. Line ends and tabs stay.
+ */
+export function printable(text: string): string {
+  return text.replace(/[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/gu, character =>
+    Array.from({ length: character.length }, (_, at) => {
+      const unit = character.charCodeAt(at).toString(16)
+      return `\\u${unit.padStart(4, '0')}`
+    }).join(''),
+  )
+}
+
 /** Writes a part of a long answer, and waits while its reader is slower. Rejects with CommandError when it could not be written. */
 export function writeBytes(bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {

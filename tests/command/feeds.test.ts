@@ -54,11 +54,15 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
   resent.stdout.destroy()
   const told = await new Promise(resolve => resent.stderr.setEncoding('utf8').once('data', resolve))
   expect(told).toBe('Standard output could not be written (EPIPE): the answer is incomplete.\n')
-  const said = `No such plan for ${ada.lastname}`
+  // With what would clear the operator's screen, and turn the rest of the line around.
+  const said = `No such plan\u001b[2J\u009b2J\u202e for ${ada.lastname}`
   await write('answers.csv', `LINE,STATUS,MESSAGE,CERT\n1,E1,${said},C-1\n`)
   expect(await feed('answer', 'seaview', 'answers.csv')).toMatchObject({ run: 1, refused: 1 })
   const refused = [{ line: 1, userid: 'told', serviceid, benefit: 'accident', code: 'E1', text: said }]
   expect(await feed('show', 'seaview')).toMatchObject({ run: 1, refused })
+  expect((await run(['feed', 'show', 'seaview'], place)).stdout).toContain(
+    `No such plan\\u001b[2J\\u009b2J\\u202e for ${ada.lastname}\n`,
+  )
   expect(await feed('run', 'seaview')).toMatchObject({ run: 2, lines: 1 })
   // Of the second, the insurer has a name in the wrong column.
   await write(
