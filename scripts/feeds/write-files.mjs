@@ -110,7 +110,7 @@ if (!more.includes('--read')) {
   process.stdout.write(
     `the 999 of pyx12 names the ${named.length} people of ${BROKEN_FILE} with a wrong line, members and dependants, and nobody else\n`,
   )
-  const theirs = readInsurerList(readFileSync(join(folder, 'theirs.x12'), 'utf8'), x12Feed)
+  const theirs = readInsurerList(readFileSync(join(folder, 'theirs.x12'), 'utf8'), x12Feed, '2027-06-01')
   const expected = JSON.parse(readFileSync(join(folder, 'theirs.json'), 'utf8'))
   assert.deepEqual(
     theirs.map(({ memberId, startsOn, details }) => [memberId, startsOn, details.lastname, details.dob]),
