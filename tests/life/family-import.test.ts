@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { changeCoverOf } from '../../service/src/benefits/cover.ts'
 import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
 import { type Imported, importMember } from '../../service/src/imports/import-member.ts'
 import { readMember } from '../../service/src/imports/read-member.ts'
@@ -206,5 +207,36 @@ test('what the rules would not admit is reported, and refused with --check', () 
   const benefits = [{ name: 'hospital', startson: '2026-12-01' }]
   expect(take([{ ...child, dob: '2000-11-15', benefits }], { checks: true }).faults).toEqual([
     'dependants[0].benefits[0] too_old',
+  ])
+})
+
+test('a day to come takes cover from nobody whom the rules would not admit, and can be undone until it is locked', () => {
+  const adults = [spouse, { ...spouse, relationship: 'domesticpartner' }]
+  const { decided } = take([
+    ...adults.map(one => ({ ...one, benefits: [{ name: 'hospital' }] })),
+    { ...child, dob: '2015-03-01', benefits: [{ name: 'hospital', startson: '2026-11-10' }] },
+  ])
+  const { user, documents } = decided?.change ?? {}
+  if (!user) throw new Error('nobody moved in')
+  const terms = termsOf(documents?.profile as Person)
+  const [one = '', other = '', third = ''] = terms.dependants().map(({ dependantid }) => dependantid)
+  const ask = (dependants: string[] | undefined, at: string) => {
+    const made = changeCoverOf(user, { name: 'hospital', dependants }, Date.parse(at), terms)
+    return isRefusal(made) ? made.refused : new Date(made.effectiveAt).toISOString()
+  }
+  // November 1 is locked by then.
+  const comesAt = '2026-11-10T05:00:00.000Z'
+  expect([ask(undefined, '2026-10-31T20:00:00Z'), ask([one, other, third], '2026-10-31T20:00:00Z')]).toEqual([
+    comesAt,
+    comesAt,
+  ])
+  expect([ask(undefined, '2026-11-10T04:00:00Z'), ask([one], '2026-11-10T04:00:00Z')]).toEqual([
+    'change_locked',
+    'change_locked',
+  ])
+  const after = applyDueChanges(user, Date.parse(comesAt), terms).at(-1)?.after
+  expect(after?.enrolments.map(held => [held.benefit, coveredNow(held).length])).toContainEqual([
+    'hospital',
+    3,
   ])
 })

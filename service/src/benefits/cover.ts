@@ -62,12 +62,22 @@ export function changeCoverOf(
     return refuse('ineligible', [because('name', 'not_held', 'name must be a benefit that the user holds')])
   const benefit = openCover(held, terms)
   if (!benefit) return noFamilyCover(dependants ?? [], fieldOf)
-  const at = isInForce(held) ? nextBoundary(user, now, terms) : held.startsAt
-  // What waits for an action begins whenever that is done.
-  const canLock = held.state !== 'actionrequired' && isBoundaryLocked(user, at, { now: at, terms })
   const present = coveredNow(held).map(({ dependantId }) => dependantId)
   const wanted = dependants ?? present
   const isPresent = isSameSet(wanted, present)
+  const { pendingCover: pending } = held
+  const boundary = isInForce(held) ? nextBoundary(user, now, terms) : held.startsAt
+  // What an import planned has a day of its own.
+  const plannedAt = pending ? Math.max(pending.at, held.startsAt) : boundary
+  const isPlanned =
+    pending &&
+    isSameSet(
+      wanted,
+      pending.people.map(({ dependantId }) => dependantId),
+    )
+  const at = isPresent || isPlanned ? plannedAt : boundary
+  // What waits for an action begins whenever that is done.
+  const canLock = held.state !== 'actionrequired' && isBoundaryLocked(user, at, { now: at, terms })
   const named = namedDependants(terms, wanted)
   const planned = {
     ...held,
@@ -86,13 +96,11 @@ export function changeCoverOf(
     effectiveAt,
     lockedAt: canLock ? lockedFrom(at, cutoffHours(user, terms)) : effectiveAt,
   }
-  // After a correction of the first day what is pending may be for another instant.
-  const { pendingCover: pending } = held
-  const before = pending?.people.map(({ dependantId }) => dependantId) ?? []
-  if (isPresent ? !pending : pending?.at === at && isSameSet(wanted, before))
-    return { ...answer, user, events: [] }
+  if (isPresent ? !pending : isPlanned) return { ...answer, user, events: [] }
   if (hasPendingCancel(user)) return refuse('cancel_pending')
-  if (canLock && answer.lockedAt <= now) return refuse('change_locked')
+  // What is locked is not replaced either.
+  const first = Math.min(at, plannedAt)
+  if (canLock && lockedFrom(first, cutoffHours(user, terms)) <= now) return refuse('change_locked')
   if (!isPresent) {
     const end = Math.min(held.endsAt ?? NEVER, held.ownEnd?.at ?? NEVER)
     if (end <= at)

@@ -182,7 +182,7 @@ function ofMembership(
       return [
         move.to === undefined
           ? `The planned change of whom ${benefitName(of, move.benefit)} covers is dropped.`
-          : `From the next period ${benefitName(of, move.benefit)} covers others.`,
+          : `A change of whom ${benefitName(of, move.benefit)} covers is planned.`,
       ]
     case 'consent':
       return [`The consent to ${benefitName(of, move.name)} is on record.`]

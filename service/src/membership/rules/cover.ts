@@ -53,7 +53,8 @@ export function withCover(
   const held = new Set(coveredNow(enrolment).map(({ dependantId }) => dependantId))
   const people = namedDependants(terms, ids).map(one => ({ ...one, isCovered: held.has(one.dependantid) }))
   const broken = brokenRules(benefit, people, at, terms)
-  const kept = people.filter(({ dependantid }) => !broken.has(dependantid))
+  // Whom it covers already may have been moved in outside the rules, and keeps the cover.
+  const kept = people.filter(({ dependantid, isCovered }) => isCovered || !broken.has(dependantid))
   const stays = ({ dependantId }: Covered) => kept.some(one => one.dependantid === dependantId)
   const hasBegun = isInForce(enrolment)
   const { covered = [], startsAt } = enrolment
