@@ -20,14 +20,14 @@ export function readInsurerList(text: string, feed: Feed, today: PlainDate): Lis
     )
   const codes = columns.find(({ value }) => value === 'benefit')?.codes ?? {}
   const benefitOf = new Map(Object.entries(codes).map(([benefit, code]) => [code, benefit]))
-  const formOf = (name: string) =>
-    columns.find(({ value, form = '' }) => value === name && isWholeDate(form))?.form ??
-    csv?.dates ??
-    CSV_DEFAULTS.dates
+  const formsOf = (name: string): readonly string[] => [
+    ...columns.flatMap(({ value, form = '' }) => (value === name && isWholeDate(form) ? [form] : [])),
+    csv?.dates ?? CSV_DEFAULTS.dates,
+  ]
   return readTable(text, list.columns, delimiterOf(feed)).map(({ at, cell }) => {
     const date = (name: string, latest?: PlainDate) =>
       readDate(cell(name).trim(), {
-        form: formOf(name),
+        forms: formsOf(name),
         where: `Line ${at} of the list: ${list.columns[name]}`,
         latest,
       })
@@ -49,18 +49,22 @@ function personIn(dependantId: string): string {
 }
 
 /**
- * A date in a form such as `MM/DD/YYYY`, or as `YYYY-MM-DD`; `''` stays empty. Two digits of a year are of this century, where that
- * is not after `latest`, else of the last one. Throws OperatorError for anything else.
+ * A date in one of these forms, such as `MM/DD/YYYY`, or as `YYYY-MM-DD`; `''` stays empty. Two digits of a year are of this
+ * century, where that is not after `latest`, else of the last one. Throws OperatorError for anything else.
  */
 function readDate(
   text: string,
-  {
-    form,
-    where,
-    latest,
-  }: { readonly form: string; readonly where: string; readonly latest?: PlainDate | undefined },
+  of: { readonly forms: readonly string[]; readonly where: string; readonly latest?: PlainDate | undefined },
 ): PlainDate | '' {
   if (text === '' || isRealDate(text)) return text
+  for (const form of of.forms) {
+    const date = dateIn(text, form, of.latest)
+    if (date) return date
+  }
+  throw new OperatorError(`${of.where} is no date of the form ${of.forms.join(' or ')}.`)
+}
+
+function dateIn(text: string, form: string, latest: PlainDate | undefined): PlainDate | undefined {
   const names: readonly string[] = form.match(/YYYY|YY|MM|DD/g) ?? []
   const pattern = form
     .replace(/[.]/g, '\\.')
@@ -68,10 +72,9 @@ function readDate(
     .replace(/YY|MM|DD/g, '(\\d{2})')
   const found = new RegExp(`^${pattern}$`).exec(text)
   const part = (name: string) => found?.[names.indexOf(name) + 1] ?? ''
-  const dateIn = (year: string) => `${year}-${part('MM')}-${part('DD')}`
-  const near = dateIn(names.includes('YYYY') ? part('YYYY') : `20${part('YY')}`)
+  const inYear = (year: string) => `${year}-${part('MM')}-${part('DD')}`
+  const near = inYear(names.includes('YYYY') ? part('YYYY') : `20${part('YY')}`)
   const isTooLate = !names.includes('YYYY') && latest !== undefined && near > latest
-  const date = isTooLate ? dateIn(`19${part('YY')}`) : near
-  if (found && isRealDate(date)) return date
-  throw new OperatorError(`${where} is no date of the form ${form}.`)
+  const date = isTooLate ? inYear(`19${part('YY')}`) : near
+  return found && isRealDate(date) ? date : undefined
 }

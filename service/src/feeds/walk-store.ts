@@ -103,7 +103,7 @@ export function holdKeys(partnerId: string, serviceIds: readonly string[]): Quer
 }
 
 /** What an insurer knows of a cover of which a former system had told it. */
-export type Learnt = Pick<Told, 'serviceId' | 'benefit' | 'person' | 'details' | 'step'>
+export type Learnt = Pick<Told, 'serviceId' | 'benefit' | 'person' | 'step'> & { readonly details: string }
 
 /** Notes what an insurer knows of the details of covers of which a former system had told it. */
 export function learnDetails(rows: readonly Learnt[], partnerId: string): Query {
@@ -111,7 +111,7 @@ export function learnDetails(rows: readonly Learnt[], partnerId: string): Query 
     update insurer_lines l set details = decode(row.details, 'base64'), tier = row.tier, tier_starts_on = row.tier_starts_on
     from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[], ${texts(rows.map(row => row.benefit))}::text[],
       ${uuids(rows.map(row => row.person || null))}::uuid[],
-      ${texts(rows.map(row => Buffer.from(row.details ?? '', 'base64url').toString('base64')))}::text[],
+      ${texts(rows.map(row => Buffer.from(row.details, 'base64url').toString('base64')))}::text[],
       ${texts(rows.map(row => row.step?.tier || null))}::text[],
       ${texts(rows.map(row => row.step?.startsOn ?? null))}::text[]::date[])
       as row (service_id, benefit, dependant_id, details, tier, tier_starts_on)

@@ -220,7 +220,10 @@ function compareUser(
         const values = reader.values(subject, { ...line, benefit })
         return dataKey ? [{ user: mine.user, benefit, person, line, values, dataKey }] : []
       })
-      return { person, truth, lines, learnt: ours.filter(one => !stored.includes(one)) }
+      const learnt = ours.flatMap(one =>
+        stored.includes(one) || one.details === undefined ? [] : [{ ...one, details: one.details }],
+      )
+      return { person, truth, lines, learnt }
     })
   })
   const all = compared.flat()

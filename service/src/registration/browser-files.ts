@@ -6,6 +6,7 @@ import {
   readManifest,
   sendBuiltFile,
 } from '../http/built-files.ts'
+import { queryIn } from '../http/form.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { lookCss, parseLookQuery } from '../look/look.ts'
 
@@ -64,8 +65,7 @@ export function openBrowserFiles(basePath: string, folder: URL = builtFolder) {
   /** Mounts the files; the drop-in may be loaded by any site, with an integrity attribute. */
   const mount = (app: FastifyInstance): void => {
     app.get(`${basePath}/page/look.css`, async (request, reply) => {
-      const [, query = ''] = request.url.split('?', 2)
-      const checked = parseLookQuery(new URLSearchParams(query))
+      const checked = parseLookQuery(queryIn(request.url))
       return reply
         .code(checked.ok ? 200 : 400)
         .header('Cache-Control', checked.ok ? forEver : 'no-store')

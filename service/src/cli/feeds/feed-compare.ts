@@ -1,6 +1,6 @@
 import { type Command, flag, readGiven } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
-import { dateAt } from '../../calendar/calendar.ts'
+import { addDays, dateAt } from '../../calendar/calendar.ts'
 import {
   compareLists,
   type Difference,
@@ -35,14 +35,16 @@ export const compare: Command = {
       const { database, begin, real } = workspace
       const [name = '', path = ''] = input.positionals
       const { feed } = await requireFeed(database, name)
+      const { partners: readPartners, clock } = runContext(workspace)
+      const partners = await readPartners()
+      const latest = Math.max(real(), ...partners.map(one => clock.now(one)))
       const there = readInsurerList(
         textOfFile(readGiven(path, `The file ${path}`), feed),
         feed,
-        dateAt(real(), 'UTC'),
+        // Nowhere is it later than a day after that of UTC.
+        addDays(dateAt(latest, 'UTC'), 1),
       )
       await begin()
-      const { partners: readPartners, clock } = runContext(workspace)
-      const partners = await readPartners()
       const here = await coversHere(database, partners, feed)
       const found = compareLists(here, there, endedFor(partners, clock))
       await keep(workspace, feed, { all: found, here })

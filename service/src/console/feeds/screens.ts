@@ -100,7 +100,8 @@ ${
   isSupport &&
   shown.length > 0 &&
   html`<p class="hint">The next run says a refused line again, with what is true by then:
-open the user and correct the cause. It is listed until the insurer accepts it, or nothing is left to tell.</p>`
+open the user and correct the cause, or ask the insurer where the person was erased. It is listed until the insurer
+accepts it, or nothing is left to tell.</p>`
 }`
 }
 
