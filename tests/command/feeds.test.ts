@@ -110,7 +110,7 @@ test('a run that is held takes no answers, and no pipe gets an empty file withou
   expect(made).toMatchObject({ status: 'held' })
   await writeFile(join(folder, 'answers.csv'), 'LINE,STATUS,MESSAGE,CERT\n1,OK,,\n')
   const answered = ['feed', 'answer', 'seaview', 'answers.csv', '--run', String(made.run)]
-  expect(await runRefused(answered, place)).toMatch(/is held and was not taken.*Name a run that was taken/)
+  expect(await runRefused(answered, place)).toMatch(/is held and was not taken.*name one that was taken/)
   expect(await runRefused(['feed', 'run', 'seaview', '--stdout'], place)).toMatch(
     /is held: nothing of it is sent/,
   )

@@ -38,7 +38,7 @@ export function withoutNulls(shape: Shape, value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** The rule that a value of the wrong type breaks, "must be text, not a number", or of one that is missing; `undefined` when its type is right. */
+/** The rule that a value of the wrong type, or a missing one, breaks: "must be text, not a number"; `undefined` when its type is right. */
 export function typeRule(shape: Shape, value: unknown): string | undefined {
   const kinds = kindsOf(shape)
   const kind = kindOf(value)

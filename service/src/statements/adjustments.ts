@@ -11,7 +11,7 @@ export function adjustments(now: readonly Line[], final: readonly Line[], about:
     const key = thingOf(line)
     const before = differences.get(key)
     const { personcents = 0, partnercents = 0, insurercents = 0 } = before ?? {}
-    // Offer, days and tier are those that are true now, whoever takes the money; of what is no longer true at all, those of the final line.
+    // The adjustment has the offer, days and tier of today's line of that name; where there is none any more, those of the final line.
     const shown = present.get(nameOf(line)) ?? before ?? { ...line, days: 0 }
     differences.set(key, {
       ...shown,

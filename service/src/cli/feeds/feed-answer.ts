@@ -43,7 +43,7 @@ export const answer: Command = {
         )
       if (last.status !== 'taken')
         throw new OperatorError(
-          `Run ${last.run} of ${name} is ${last.status} and was not taken, so no answer is about it; nothing was recorded. Name a run that was taken; \`enrolment feed run ${name}\` hands over one that is made.`,
+          `Run ${last.run} of ${name} is ${last.status} and was not taken, so nothing was recorded: name one that was taken.`,
         )
       const given: readonly GivenAnswer[] = acknowledged
         ? await acknowledgedLines(workspace, acknowledged, name)

@@ -128,7 +128,7 @@ const run: Command = {
       const { run: done, file } = await runFeed(context, name, { asked, places: placesOf(workspace) })
       if (write && done.status === 'held')
         throw new OperatorError(
-          `Run ${done.run} of ${name} is held: nothing of it is sent until a second person lets it go at the console, on the page of the feed.`,
+          `Run ${done.run} of ${name} is held: nothing of it is sent until a second person lets it go at the console.`,
         )
       const view = viewRun(done, file)
       if (!write) input.print(view, [lineOfRun(view), ...(file === undefined ? [] : [file])])

@@ -177,7 +177,7 @@ function ofMembership(
       return [isStart ? `${covers} from ${day}.` : `The last day on which ${covers}: ${day}.`]
     }
     case 'pending cover':
-      // What falls due is told by those who come and go.
+      // A plan that takes effect is told by the lines of each dependant.
       if (move.why === 'due') return []
       return [
         move.to === undefined

@@ -18,11 +18,9 @@ export function refuseUnknown(
   context: { user: User | undefined; terms: Terms },
 ): Refusal | undefined {
   const { user, terms } = context
-  const isKnown = (name: string) =>
-    openBenefit(terms, name) !== undefined ||
-    (user !== undefined && enrolmentOf(user, name, isLive) !== undefined)
+  const known = (name: string) => openBenefit(terms, name) ?? (user && enrolmentOf(user, name, isLive))
   const unknown = named
-    .filter(({ name }) => !isKnown(name))
+    .filter(({ name }) => known(name) === undefined)
     .map(({ field }) => because(field, 'unknown', `${field} must be the name of a benefit of the catalogue`))
   return unknown.length > 0 ? refuse('benefit_unknown', unknown) : undefined
 }

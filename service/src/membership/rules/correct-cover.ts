@@ -34,8 +34,9 @@ export function movableCovers(user: User): { readonly enrolment: Enrolment; read
 
 /**
  * Moves the first or the last day of a dependant within an enrolment, for an operator; the rules of cover are not asked. Who has a last
- * day before a pending change of the benefit is no part of that any more. One event, `benefit_enrollment_corrected`, tells the partner; the price follows.
- * Refuses with `bad_request`, and a reason in words, days outside the benefit's, a first day to come, two times at once, and no day at all.
+ * day before a pending change of the benefit is no part of that any more. One event, `benefit_enrollment_corrected`, tells the
+ * partner; the price follows. Refuses with `bad_request`, and a reason in words, days outside the benefit's, a first day to come, two
+ * times at once, and no day at all.
  */
 export function correctCover(
   user: User,
