@@ -88,6 +88,6 @@ export default defineConfig({
     forceRerunTriggers: ['{contract,command,embedded-postgres,service,client,cli}/src/**/*.ts'],
     sequence: { sequencer: SlowFirst },
     // Much of a test is waiting; what is run by its name shares the machine with whoever watches it.
-    maxWorkers: pass === 'ci' ? 6 : pass === 'everyday' ? 4 : 2,
+    maxWorkers: pass === 'ci' ? 6 : pass ? 4 : 2,
   },
 })

@@ -15,7 +15,7 @@ const cases: readonly Case[] = [
     name: 'a process under load',
     hurt: { process: ['kill -9', 'SIGSTOP', 'SIGTERM', 'an error that nothing catches'] },
     writes: ['bulks'],
-    times: 40,
+    times: 20,
     databases: ['embedded', 'url', 'cluster'],
   },
   {
@@ -40,7 +40,7 @@ const cases: readonly Case[] = [
       ['erasure after commit', 5],
       ['erasure before answer', 5],
     ],
-    times: 360,
+    times: 180,
     // One of a request, of an erasure and of each step of a delivery.
     everyday: [
       'request before commit',
@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
     hurt: { process: ['kill -9', 'SIGSTOP', 'SIGSTOP for longer than its claims'] },
     processes: 2,
     pauseMs: 100,
-    times: 30,
+    times: 15,
     everyday: ['kill -9'],
   },
   {
@@ -70,26 +70,26 @@ const cases: readonly Case[] = [
     name: 'one of two workers, or their parent',
     hurt: { worker: ['kill -9', 'SIGSTOP', 'kill -9 of their parent'] },
     workers: 2,
-    times: 30,
+    times: 15,
     everyday: ['kill -9', 'kill -9 of their parent'],
   },
   {
     name: 'the embedded database, its disk, or its service',
     hurt: { postgres: ['kill -9', 'SIGSTOP', 'a full disk'], process: ['kill -9'] },
     bench: { home: 'embedded' },
-    times: 60,
+    times: 30,
     everyday: ['kill -9', 'a full disk'],
   },
   {
     name: 'connections of the service',
     hurt: { session: ['ended', 'ended with all others'] },
-    times: 60,
+    times: 30,
   },
   {
     name: 'a COMMIT',
     hurt: { commit: ['its answer cut off', 'cut before it', 'late, its connection cut'] },
     bench: { proxied: true },
-    times: 60,
+    times: 30,
   },
   { name: 'the receiver', hurt: { receiver: ['cut off', 'away for a moment'] }, times: 30 },
   {
