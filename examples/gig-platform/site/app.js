@@ -8,6 +8,7 @@ function $(id) {
 }
 let driver
 let link = {}
+let lastAsked = 0
 
 const embed = BenefitEnrolment.create({
   // Called when the embed opens, and again if the token has expired meanwhile.
@@ -80,8 +81,11 @@ async function ask(path, body) {
   return answer
 }
 
+/** Shows how things are now: of answers that overtake each other, the one that was asked for last. */
 async function refresh() {
+  const asked = ++lastAsked
   const me = await ask('me')
+  if (asked !== lastAsked) return
   driver = me.driver
   $('welcome').hidden = Boolean(driver)
   $('home').hidden = !driver
