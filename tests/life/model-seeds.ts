@@ -133,6 +133,17 @@ export function testSeeds(seeds: readonly number[]): void {
       { op: 'clock', to: 'after', n: 2, late: false },
     ]
     await live(both, ofOne(kept))
+    const cut: readonly Step[] = [
+      { op: 'create', offer: 'mid', picks: ['dental', 'art'], days: 0, agreed: [], ...person },
+      { op: 'clock', to: 'days', n: 3, late: false },
+      { op: 'cancel', effective: 'endofperiod' },
+      { op: 'moveend', place: 2, days: -2 },
+      { op: 'moveend', place: 2, days: -2 },
+      { op: 'enrol', b: 'dental', agreed: false },
+      { op: 'clock', to: 'after', n: 2, late: false },
+      { op: 'reinstate' },
+    ]
+    await live(both, ofOne(cut))
   })
 
   test('the service lives as the model does where a consent comes later, and a reinstate too late', async () => {

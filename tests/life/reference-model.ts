@@ -16,8 +16,9 @@ let counter = 0
 
 /**
  * A benefit held from an instant on. `own` is its own end, and `why` what set it: a state that does not admit the
- * person, or an operator; otherwise an age. `kept` is the operator's while a state ends it earlier. `lapse` is its end while it waits, `to` the end that it came to. The start of
- * a `single` one still needs its event, and so does a start that is moved ahead of one that was picked `alone`.
+ * person, or an operator; otherwise an age. `kept` is the operator's while a state ends it earlier. `lapse` is its end while it
+ * waits, `to` the end that it came to, `ends` the ends that were shown before an operator gave others. The start of a `single` one
+ * still needs its event, and so does a start that is moved ahead of one that was picked `alone`.
  */
 export type Window = {
   b: string
@@ -32,6 +33,7 @@ export type Window = {
   kept: number
   lapse: number
   to: number
+  ends: readonly number[]
 }
 type Pair = { add?: string | undefined; remove?: string | undefined }
 
@@ -163,6 +165,7 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
       from: t,
       lapse,
       to: never,
+      ends: [],
     })
   }
   if (out) out.to = t

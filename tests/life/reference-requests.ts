@@ -109,6 +109,16 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (cancelled === undefined && u.at.cancel === never) return 'not_cancelled'
     if (cancelled && now >= reinstatableUntil(cancelled, u.person.zone)) return 'reinstate_expired'
     if (cancelled && !takes(u.offer, u.person)) return 'ineligible'
+    // What the cancel was to end when an operator gave it an earlier end, and was not taken again.
+    const cut = u.windows.filter(
+      one =>
+        cancelled !== undefined &&
+        one.ends.includes(cancelled) &&
+        one.why === 'corrected' &&
+        one.to === one.own &&
+        wasOn(one) &&
+        !u.windows.some(other => other.b === one.b && other.from > one.from),
+    )
     if (cancelled) Object.assign(u, { since: Math.max(now, u.since), fits: true })
     Object.assign(u, { status: 'active', cancelled: undefined, gone: [], at: { ...u.at, cancel: never } })
     const back = gone.sort(earliest(now)).filter(one => !find(u, one.b))
@@ -124,7 +134,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
     })
     if (cancelled) begin(u, 'offer_reinstate_successful', now)
     else emit(u, 'offer_reinstate_successful', now)
-    return { notrestored: lost.map(one => one.b) }
+    return { notrestored: [...lost, ...cut.filter(one => !find(u, one.b))].map(one => one.b) }
   },
   erase(u, _, now) {
     if (u.status === 'none') return 'user_not_found'
@@ -216,6 +226,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (one) one.to = now
     u.declined.push(b)
     u.gone = u.gone.filter(other => other.b !== b)
+    for (const other of u.windows) if (other.b === b) other.ends = []
     if (!isPicked && u.at.offer < never && offerOf(u.next).fixed.includes(b))
       u.unwanted.push(`${b} ${u.at.offer}`)
     emit(u, 'benefit_declined', now, b)
@@ -240,7 +251,8 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const isTwice = u.windows.some(other => other !== one && other.b === b && wasOn(other) && from < other.to)
     if (one.waits || isBeforeOffer || from > boundary(u, now) || end <= from || isTwice || from === one.from)
       return 'bad_request'
-    Object.assign(one, { from, single: one.alone && from > now })
+    const ends = [...one.ends, shownEnd(u, one, now)]
+    Object.assign(one, { from, ends, single: one.alone && from > now })
     tellCorrection(u, b, now)
   },
   moveend(u, { b, days }, now) {
@@ -249,10 +261,10 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const end = dayAhead(now, days + 1, u.person.zone)
     if (one.waits || end <= one.from) return 'bad_request'
     const before = shownEnd(u, one, now)
+    const isSame = one.own === end
+    Object.assign(one, { own: end, why: 'corrected', kept: never, ends: [...one.ends, before] })
     if (end <= now) one.to = end
     else {
-      const isSame = one.own === end
-      Object.assign(one, { own: end, why: 'corrected', kept: never })
       // What changes nothing that can be seen is refused; before the start, its own end is not seen.
       if (isOn(one, now) ? shownEnd(u, one, now) === before : isSame) return 'bad_request'
     }

@@ -229,18 +229,18 @@ function isClosedBy(cancel: Cancel, enrolment: Enrolment): boolean {
   )
 }
 
-/** Whether an operator has since put the last day of an enrolment that the cancel ended before the cancel. */
-function isCutSince(
-  user: User,
-  cancel: Cancel,
-  { closeReason, ...enrolment }: Enrolment,
-  now: Instant,
-): boolean {
+/**
+ * Whether an operator has put the last day of a benefit that the cancel was to end, or has ended, before the cancel; not if the person
+ * took it again meanwhile.
+ */
+function isCutSince(user: User, cancel: Cancel, enrolment: Enrolment, now: Instant): boolean {
+  const { benefit, state, closeReason, startsAt } = enrolment
   return (
     closeReason === 'corrected' &&
-    enrolment.state === 'ended' &&
+    state === 'ended' &&
     cancel.at <= now &&
-    replacedBy(user, enrolment).some(({ endsAt }) => endsAt === cancel.at)
+    replacedBy(user, enrolment).some(({ endsAt }) => endsAt === cancel.at) &&
+    user.enrolments.every(one => one.benefit !== benefit || one.state === 'void' || one.startsAt <= startsAt)
   )
 }
 
