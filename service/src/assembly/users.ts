@@ -54,11 +54,11 @@ export function openUsers(
     consentHash,
     onWritten: users => {
       for (const { user, version } of users) memory.keepWritten(user, version)
+      statistics.noteUsers(users.length)
     },
-    onEvents: (partnerIds, count) => {
+    onEvents: partnerIds => {
       dispatcher.nudge(partnerIds)
       options.tellOthers?.({ events: [...partnerIds] })
-      statistics.noteEvents(count)
     },
   }
   const executor = guardWrites(openCommandExecutor(context), mayNotWrite)

@@ -4,8 +4,8 @@ import { sql } from './sql.ts'
 
 /** Keeps the planner’s statistics up to date for tables that grow quickly. */
 export type Statistics = {
-  /** Counts committed events, which are about as many as the changes of users. */
-  noteEvents(count: number): void
+  /** Counts the users whom a commit has changed. */
+  noteUsers(count: number): void
   /** Fulfills when no table is being analyzed. */
   idle(): Promise<void>
 }
@@ -25,8 +25,8 @@ const TABLES = [
 ]
 
 /**
- * The counts of this process’s events at which it checks the tables; after the last, the database’s own schedule is
- * fast enough.
+ * The counts of users that this process has written at which it checks the tables; after the last, the database’s own
+ * schedule is fast enough.
  */
 const CHECKED_AT: readonly number[] = [64, 512, 4096, 32_768]
 
@@ -36,23 +36,23 @@ const CHECKED_AT: readonly number[] = [64, 512, 4096, 32_768]
  * by itself. Tables whose size the planner knows well enough are left alone.
  */
 export function openStatistics(database: Database, onError: (error: unknown) => void): Statistics {
-  let events = 0
+  let users = 0
   let checks = 0
   let underWay: Promise<void> | undefined
 
-  const noteEvents = (count: number) => {
-    events += count
-    if (underWay || events < (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) return
-    while (events >= (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) checks += 1
-    underWay = inEachCell(database, cell => analyze(cell, events))
+  const noteUsers = (count: number) => {
+    users += count
+    if (underWay || users < (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) return
+    while (users >= (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) checks += 1
+    underWay = inEachCell(database, cell => analyze(cell, users))
       .then(() => undefined)
       .catch(onError)
       .finally(() => {
         underWay = undefined
-        noteEvents(0)
+        noteUsers(0)
       })
   }
-  return { noteEvents, idle: async () => underWay }
+  return { noteUsers, idle: async () => underWay }
 }
 
 /** Analyzes the tables that the planner believes to have fewer rows than this. */

@@ -99,7 +99,7 @@ export type ExecutorContext = {
   /** The hash of a consent's text, stored with the consent. */
   readonly consentHash: (consent: Consent) => Buffer | undefined
   /** Called after a commit with the users that it changed, as they are now. */
-  readonly onWritten: (users: Iterable<{ readonly user: User; readonly version: number }>) => void
-  /** Called after a commit with the number of events that it raised, and their partners. */
-  readonly onEvents: (partnerIds: ReadonlySet<string>, count: number) => void
+  readonly onWritten: (users: readonly { readonly user: User; readonly version: number }[]) => void
+  /** Called after a commit with the partners whose events it raised. */
+  readonly onEvents: (partnerIds: ReadonlySet<string>) => void
 }

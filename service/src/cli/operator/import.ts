@@ -4,6 +4,7 @@ import { type Command, flag, type Input, neededText, UsageError, valued } from '
 import { sealReason } from '../../audit/reason.ts'
 import { type MonthName, monthAt, monthNamed, nextMonth } from '../../calendar/month.ts'
 import { isUnavailable } from '../../db/failure.ts'
+import { openStatistics } from '../../db/statistics.ts'
 import { explained } from '../../imports/codes.ts'
 import { readRecords } from '../../imports/read-records.ts'
 import { type ImportResult, type LineFault, runImport } from '../../imports/run-import.ts'
@@ -48,7 +49,12 @@ export const importMembers: Command = {
       workspace.record({ sealedReason: sealReason(partner, undefined, reason) })
       const bytes = await sizeOf(path)
       if (!isDry) await workspace.begin()
-      const context = memberContext(workspace)
+      // Without them an import is slower, and nothing else.
+      const statistics = openStatistics(workspace.database, () => {})
+      const context: ExecutorContext = {
+        ...memberContext(workspace),
+        onWritten: users => statistics.noteUsers(users.length),
+      }
       const progress = openProgress(bytes)
       const preview = isDry ? await openPreview(context, partner, chargeFrom) : undefined
       const records = counted(readRecords(counted(chunksOf(path), progress.bytes)), progress.lines)
@@ -63,6 +69,7 @@ export const importMembers: Command = {
       })
         .catch(brokenOff)
         .finally(progress.end)
+      await statistics.idle()
       const statement = preview?.statement()
       input.print({ ...result, ...(statement && { statement }) }, [
         ...linesOf(result, isDry),

@@ -93,9 +93,9 @@ export async function decideBatch(
     writes: isChanged ? writes : undefined,
     proof: proofOf(writes),
     announce() {
-      context.onWritten(writes.changed.values())
+      context.onWritten([...writes.changed.values()])
       if (writes.events.length === 0) return
-      context.onEvents(new Set(writes.events.map(event => event.user.partnerId)), writes.events.length)
+      context.onEvents(new Set(writes.events.map(event => event.user.partnerId)))
     },
   }
 }
