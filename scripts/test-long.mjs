@@ -1,4 +1,4 @@
-// Every test, and what is random or deadly many times: `npm run test:long`, one to two hours on two cores. TEST_SCALE=0.1 takes a tenth
+// Every test, and what is random or deadly many times: `npm run test:long`, 40 minutes on two cores. TEST_SCALE=0.1 takes a tenth
 // of the figures, 10 ten times as many. All parts run, also after one has failed; the last lines say how each ended, and how long
 // it took.
 import { spawnSync } from 'node:child_process'
