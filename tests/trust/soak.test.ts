@@ -76,13 +76,14 @@ test('lives that have ended, with all their deliveries, do not stay in memory', 
   }
   const inUse: number[] = []
   // The first lives compile code and fill caches.
-  for (const count of [70, 30, 30]) {
+  for (const count of [70, 120, 120]) {
     await live(count)
     inUse.push(await bytesInUse(service))
   }
   const [first = 0, second = 0, third = 0] = inUse
-  // Code that is compiled late shows in one of them only. A service that held each of its requests would show three times this in both.
-  expect(Math.min(second - first, third - second)).toBeLessThan(300_000)
+  // Code that is compiled late and caches that fill show in one of them. A service that held each of its requests would show one and a
+  // half times this in both.
+  expect(Math.min(second - first, third - second)).toBeLessThan(2_400_000)
   expect(await service.stop()).toBe(0)
 })
 
