@@ -177,7 +177,7 @@ function ofMembership(
       return [isStart ? `${covers} from ${day}.` : `The last day on which ${covers}: ${day}.`]
     }
     case 'pending cover':
-      // A plan that takes effect is told by the lines of each dependant.
+      // When the plan takes effect, each dependant who comes or goes has a line.
       if (move.why === 'due') return []
       return [
         move.to === undefined
