@@ -42,3 +42,11 @@ export async function readByIndexes(
     await database.close()
   }
 }
+
+/** How many users the planner believes to be in the database. */
+export async function usersKnown(database: Database): Promise<number> {
+  const [table] = await database.query<{ rows: number }>(
+    sql`select reltuples as rows from pg_class where oid = 'users'::regclass`,
+  )
+  return table?.rows ?? 0
+}

@@ -2,25 +2,17 @@
 
 import { expect } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
-import { sql } from '../../service/src/db/sql.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
 import { statementsOf } from '../../service/src/membership/saving/save.ts'
 import { noWrites } from '../../service/src/membership/saving/writes.ts'
-import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
+import { keepPlans, onOneServer, readByIndexes, usersKnown } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
 
 /** The indexes by which users, tokens and links are looked up. */
 const users = ['users_pkey', 'users_by_userid']
 const tokens = ['access_tokens_pkey', 'access_tokens_expiry']
 const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
-
-async function sizeKnown({ database }: TestService): Promise<number> {
-  const [table] = await database.query<{ rows: number }>(
-    sql`select reltuples as rows from pg_class where oid = 'users'::regclass`,
-  )
-  return table?.rows ?? 0
-}
 
 function prefill({ client }: TestPartner, count: number) {
   return Promise.all(
@@ -36,7 +28,7 @@ onOneServer('a burst of users into an empty database reads each of them, and not
   const before = await readByIndexes(service.address, users)
   await prefill(partner, 10)
   await prefill(partner, 60)
-  await expect.poll(() => sizeKnown(service)).toBeGreaterThanOrEqual(64)
+  await expect.poll(() => usersKnown(service.database)).toBeGreaterThanOrEqual(64)
   await prefill(partner, 200)
   await prefill(partner, 200)
   const after = await readByIndexes(service.address, users)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
+import { keepPlans, onOneServer, usersKnown } from '../kept-plans.ts'
 import { startTestService } from '../rig.ts'
 import { urlOf } from './database-url.ts'
 import { run, runJson } from './process.ts'
@@ -50,25 +50,17 @@ function line(userid: string, more: object = {}): string {
 }
 const none = { taken: 0, equal: 0, different: 0, refused: 0, errors: [], outside: [] }
 
-onOneServer(
-  'an import into an empty database soon reads each of its members, and not all for each',
-  async () => {
-    await using service = await startTestService({ clock: 'machine' })
-    const beside = await commandsBeside(service)
-    await keepPlans(service.database)
-    const { partnerid } = await beside.newPartner()
-    const file = join(beside.place.cwd, 'members')
-    const count = 10_000
-    await writeFile(file, Array.from({ length: count }, (_, at) => line(`m${at}`)).join('\n'))
-    const indexes = ['users_pkey', 'users_by_userid', 'users_changed']
-    const before = await readByIndexes(service.address, indexes)
-    const result = await runJson(['import', partnerid, file, '--reason', 'x'], beside.place)
-    expect(result).toMatchObject({ taken: count })
-    const after = await readByIndexes(service.address, indexes)
-    expect((after.read - before.read) / count).toBeLessThan(5)
-    await beside.close()
-  },
-)
+onOneServer('an import tells the planner how many members an empty database has by now', async () => {
+  await using service = await startTestService({ clock: 'machine' })
+  const beside = await commandsBeside(service)
+  await keepPlans(service.database)
+  const { partnerid } = await beside.newPartner()
+  const file = join(beside.place.cwd, 'members')
+  await writeFile(file, Array.from({ length: 600 }, (_, at) => line(`m${at}`)).join('\n'))
+  await runJson(['import', partnerid, file, '--reason', 'x'], beside.place)
+  expect(await usersKnown(service.database)).toBeGreaterThanOrEqual(64)
+  await beside.close()
+})
 
 test('member numbers are kept sealed, and another number is a difference', async () => {
   const { partnerid } = await sandbox.newPartner()
